@@ -1,0 +1,211 @@
+"""The named methods: class counts and a few hyper-parameters to a LossSpec.
+
+``METHODS`` is the one registry that tests, searches, tables and commands read: each
+entry knows its function, its hyper-parameter grid in the paper and a one-line formula.
+A further method is one function and one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from immax.losses.spec import LossSpec
+from immax.margins import class_vector, theory_margins
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "bs",
+    "cb",
+    "ce",
+    "equal",
+    "focal",
+    "immax",
+    "la",
+    "ldam",
+    "make_spec",
+    "rw",
+    "vs",
+]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the registry.
+
+    Attributes
+    ----------
+    name, title : str
+    make : callable
+        ``make(counts, **hyper_parameters) -> LossSpec``.
+    grid : mapping of str to tuple of float
+        The values that the paper searched, by hyper-parameter; empty where it has none.
+    in_paper : bool
+        Whether the paper's tables have it.
+    """
+
+    name: str
+    title: str
+    make: Callable[..., LossSpec]
+    grid: Mapping[str, tuple[float, ...]]
+    in_paper: bool = True
+
+
+_METHODS: dict[str, Method] = {}
+METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
+"""All methods by name, in the order of the paper's tables, IMMAX first."""
+
+_Make = TypeVar("_Make", bound=Callable[..., LossSpec])
+
+
+def _method(title: str, in_paper: bool = True, **grid: tuple[float, ...]) -> Callable[[_Make], _Make]:
+    """Register a function under its own name, with the grid that stands beside it."""
+
+    def register(make: _Make) -> _Make:
+        name = make.__name__
+        _METHODS[name] = Method(name, title, make, MappingProxyType(grid), in_paper)
+        return make
+
+    return register
+
+
+_TENTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_HALVES = tuple(k / 2 for k in range(3, 21))  # 1.5, 2, …, 10
+
+
+def _require(condition: bool, name: str, what: str, value: Any) -> None:
+    if not condition:
+        raise ValueError(f"{name} must be {what}; got {value!r}")
+
+
+@_method("IMMAX")  # its box depends on the counts: immax.margins.search_box
+def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float = 1.0) -> LossSpec:
+    """Logistic IMMAX: ``log sum_j exp((h_j - h_y) / rho_y)``, the theory's margins by default.
+
+    ``total`` is what the theory's margins sum to; it does not touch a ``rho`` that is given.
+
+    Examples
+    --------
+    >>> immax([8000, 1000]).temperature
+    array([0.66666667, 0.33333333])
+    """
+    m = class_vector(counts, "counts")
+    margins = theory_margins(m, total=total) if rho is None else class_vector(rho, "rho", m.size)
+    return LossSpec(margins, name="immax")
+
+
+@_method("Cross-entropy")
+def ce(counts: ArrayLike) -> LossSpec:
+    """Cross-entropy: ``-log softmax(h)_y``."""
+    return LossSpec(np.ones(class_vector(counts, "counts").size), name="ce")
+
+
+@_method("Re-weighting")
+def rw(counts: ArrayLike) -> LossSpec:
+    """Re-weighting: ``-(m / m_y) log softmax(h)_y``."""
+    m = class_vector(counts, "counts")
+    return LossSpec(np.ones(m.size), weight=m.sum() / m, name="rw")
+
+
+@_method("Balanced softmax")
+def bs(counts: ArrayLike) -> LossSpec:
+    """Balanced softmax: ``-log(m_y e^{h_y} / sum_j m_j e^{h_j})``."""
+    m = class_vector(counts, "counts")
+    return LossSpec(np.ones(m.size), offset=np.log(m), name="bs")
+
+
+@_method(
+    "Equalization",
+    p=_TENTHS,
+    threshold=(0.176e-3, 0.5e-3, 0.8e-3, 1.5e-3, 1.76e-3, 2e-3, 3e-3, 5e-3),
+)
+def equal(counts: ArrayLike, p: float = 0.9, threshold: float = 1.76e-3) -> LossSpec:
+    """Equalization: classes with ``m_j / m < threshold`` drop out of the negatives at rate p.
+
+    ``-log(e^{h_y} / sum_j w_j e^{h_j})``, ``w_j = 1 - beta [m_j / m < threshold] [j != y]``
+    and ``beta ~ Bernoulli(p)``, one draw per sample. ``threshold`` is the paper's lambda.
+    """
+    m = class_vector(counts, "counts")
+    _require(0 < p < 1, "p", "strictly between 0 and 1", p)
+    _require(0 < threshold < 1, "threshold", "strictly between 0 and 1", threshold)
+    return LossSpec(np.ones(m.size), droppable=m / m.sum() < threshold, drop_rate=p, name="equal")
+
+
+@_method("Logit adjustment", tau=(*_TENTHS, 1.0, *_HALVES))
+def la(counts: ArrayLike, tau: float = 1.0) -> LossSpec:
+    """Logit adjustment: ``-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})``."""
+    m = class_vector(counts, "counts")
+    _require(bool(np.isfinite(tau)) and tau > 0, "tau", "a positive number", tau)
+    return LossSpec(np.ones(m.size), offset=tau * np.log(m), name="la")
+
+
+@_method("Class-balanced", gamma=(*_TENTHS, 0.99, 0.999, 0.9999))
+def cb(counts: ArrayLike, gamma: float = 0.9) -> LossSpec:
+    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``."""
+    m = class_vector(counts, "counts")
+    _require(0 < gamma < 1, "gamma", "strictly between 0 and 1", gamma)
+    weight = (1 - gamma) / -np.expm1(np.log(gamma) * m / m.sum())
+    return LossSpec(np.ones(m.size), weight=weight, name="cb")
+
+
+@_method("Focal", gamma=(0.0, *_TENTHS, 1.0, *_HALVES))
+def focal(counts: ArrayLike, gamma: float = 1.0) -> LossSpec:
+    """Focal: ``-(1 - p_y)^gamma log p_y`` with ``p = softmax(h)``. Not convex for gamma > 0."""
+    m = class_vector(counts, "counts")
+    return LossSpec(np.ones(m.size), focus=gamma, name="focal")
+
+
+@_method(
+    "LDAM",
+    C=(1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 0.1, 0.5, 1.0, 5.0, 10.0, 50.0, 1e2, 5e2, 1e3, 5e3, 1e4),
+)
+def ldam(counts: ArrayLike, C: float = 0.5) -> LossSpec:
+    """LDAM: cross-entropy with the target's score lowered by ``C / m_y^{1/4}``."""
+    m = class_vector(counts, "counts")
+    _require(bool(np.isfinite(C)) and C > 0, "C", "a positive number", C)
+    return LossSpec(np.ones(m.size), target_offset=C / m**0.25, name="ldam")
+
+
+@_method(
+    "Vector scaling",
+    in_paper=False,
+    gamma=(0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3),
+    tau=(0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5),
+)
+def vs(counts: ArrayLike, gamma: float = 0.15, tau: float = 1.0) -> LossSpec:
+    """Vector scaling: scores times ``(m_j / max m)^gamma`` plus ``tau log(m_j / m)``.
+
+    The binary and multi-class VS-loss of Kini et al. (2021) without class weights; it is
+    not in the paper.
+    """
+    m = class_vector(counts, "counts")
+    _require(bool(np.isfinite(gamma)) and gamma >= 0, "gamma", "a number of at least 0", gamma)
+    _require(bool(np.isfinite(tau)) and tau >= 0, "tau", "a number of at least 0", tau)
+    return LossSpec(
+        np.ones(m.size),
+        scale=(m / m.max()) ** gamma,
+        offset=tau * np.log(m / m.sum()),
+        name="vs",
+    )
+
+
+def make_spec(method: str, counts: ArrayLike, **params: Any) -> LossSpec:
+    """The LossSpec of a method by name.
+
+    Examples
+    --------
+    >>> make_spec("ldam", [8000, 1000], C=0.5).name
+    'ldam'
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    try:
+        return METHODS[method].make(counts, **params)
+    except TypeError as error:
+        raise ValueError(f"method {method!r} was given {params!r}: {error}") from error

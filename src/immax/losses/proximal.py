@@ -1,0 +1,89 @@
+"""The proximal map of the max form, for every surrogate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.losses.surrogates import Surrogate
+
+__all__ = ["max_prox"]
+
+Array = NDArray[Any]
+
+
+def max_prox(
+    surrogate: Surrogate, centre: Array, y: Array, margin: Array, stiffness: Array
+) -> Array:
+    """``argmin_z Psi((z_y - max_{j != y} z_j) / margin) + stiffness / 2 ||z - centre||^2``
+    for each sample.
+
+    The minimiser raises the target's score by some ``rise`` and cuts the other scores at a
+    level, removing ``rise`` from them in all. The rise solves
+    ``rise * margin * stiffness = -Psi'((z_y - level) / margin)``, whose left side grows and
+    right side shrinks with it.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (n, c)
+    y : ndarray of int, shape (n,)
+    margin, stiffness : ndarray of shape (n,)
+        The margin is that of the sample's own class.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+    """
+    n, c = centre.shape
+    rows = np.arange(n)
+    target = centre[rows, y]
+    others = np.array(centre, order="C")
+    others[rows, y] = -np.inf
+    ordered = -np.sort(-others, axis=1)[:, : c - 1]
+    sums = np.cumsum(ordered, axis=1)
+    sizes = np.arange(1, c)
+
+    # With k scores cut, the level falls from the k-th score to the next as the rise grows;
+    # take the first k at whose end the left side has overtaken the right.
+    ends = sums[:, :-1] - sizes[:-1] * ordered[:, 1:]
+    u = (target[:, None] + ends - ordered[:, 1:]) / margin[:, None]
+    overtaken = ends * (margin * stiffness)[:, None] + surrogate.slope(u) >= 0
+    k = c - 2 - overtaken.sum(axis=1)  # once overtaken, overtaken to the end
+    size, total = sizes[k], sums[rows, k]
+
+    # On that piece u = intercept + rise * slope is linear in the rise.
+    slope = (1 + 1 / size) / margin
+    intercept = (target - total / size) / margin
+    start = np.pad(ends, ((0, 0), (1, 0)))[rows, k]
+    rise = _solve_rise(surrogate, intercept, slope, margin * stiffness, start)
+    level = (total - rise) / size
+    point = np.minimum(centre, level[:, None])
+    point[rows, y] = target + rise
+    return np.asarray(point.astype(centre.dtype, copy=False))
+
+
+def _solve_rise(
+    surrogate: Surrogate, intercept: Array, slope: Array, weight: Array, start: Array
+) -> Array:
+    """The root of ``rise * weight + Psi'(intercept + rise * slope)``, at least ``start``."""
+    if surrogate.name == "hinge":
+        reaching_one = (1 - intercept) / slope
+        return np.asarray(np.clip(np.minimum(reaching_one, 1 / weight), 0, None))
+    # Safeguarded Newton from the left end, where the function is not positive.
+    low = np.maximum(start, 0)
+    high = np.maximum(-surrogate.slope(intercept + low * slope) / weight, low)
+    rise = low
+    for _ in range(60):
+        u = intercept + rise * slope
+        value = rise * weight + surrogate.slope(u)
+        low = np.where(value <= 0, rise, low)
+        high = np.where(value >= 0, rise, high)
+        step = rise - value / (weight + surrogate.curvature(u) * slope)
+        inside = (step > low) & (step < high)
+        following = np.where(inside, step, (low + high) / 2)
+        if np.all(np.abs(following - rise) <= 4 * np.finfo(rise.dtype).eps * (1 + np.abs(rise))):
+            break
+        rise = following
+    return np.asarray(rise)

@@ -1,0 +1,196 @@
+"""The surrogates Psi of the margin loss, their slopes, and the multi-class max form.
+
+All are non-increasing and convex. Logarithms are natural: the paper's ``log_2(1 + e^-u)``
+is the logistic surrogate here divided by ``log 2``, which only rescales lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from immax.losses.softmax import as_scores, focal_curvature, focal_slope
+from immax.margins import class_vector
+
+__all__ = [
+    "SURROGATES",
+    "Surrogate",
+    "exponential",
+    "focal",
+    "hinge",
+    "logistic",
+    "max_form",
+    "runner_up",
+    "smoothed_hinge",
+    "softplus",
+]
+
+Array = NDArray[Any]
+
+
+def softplus(u: Array) -> Array:
+    """``log(1 + e^u)`` without overflow."""
+    return np.asarray(np.maximum(u, 0) + np.log1p(np.exp(-np.abs(u))))
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """A convex, non-increasing function of the margin, with its derivatives.
+
+    Attributes
+    ----------
+    name : str
+    value_slope : callable
+        ``u -> (Psi(u), Psi'(u))``; at a kink, the slope on its right.
+    curvature : callable
+        ``u -> Psi''(u)``, where it exists, and 0 at a kink.
+    smooth : bool
+        Whether the slope is continuous.
+    """
+
+    name: str
+    value_slope: Callable[[Array], tuple[Array, Array]]
+    curvature: Callable[[Array], Array]
+    smooth: bool = True
+
+    def value(self, u: ArrayLike) -> Array:
+        return self.value_slope(np.asarray(u))[0]
+
+    def slope(self, u: ArrayLike) -> Array:
+        return self.value_slope(np.asarray(u))[1]
+
+
+def _logistic(u: Array) -> tuple[Array, Array]:
+    small = np.exp(-np.abs(u))
+    value = np.maximum(-u, 0) + np.log1p(small)
+    return value, -np.where(u > 0, small, 1) / (1 + small)
+
+
+def _logistic_curvature(u: Array) -> Array:
+    small = np.exp(-np.abs(u))
+    return np.asarray(small / (1 + small) ** 2)
+
+
+def _hinge(u: Array) -> tuple[Array, Array]:
+    return np.maximum(1 - u, 0), np.where(u < 1, -1, 0).astype(u.dtype, copy=False)
+
+
+def _exponential(u: Array) -> tuple[Array, Array]:
+    with np.errstate(over="ignore"):
+        value = np.exp(-u)
+    return value, -value
+
+
+logistic = Surrogate("logistic", _logistic, _logistic_curvature)
+"""``log(1 + e^-u)``."""
+
+hinge = Surrogate("hinge", _hinge, np.zeros_like, smooth=False)
+"""``max(0, 1 - u)``."""
+
+exponential = Surrogate("exponential", _exponential, lambda u: _exponential(u)[0])
+"""``e^-u``."""
+
+
+def smoothed_hinge(width: float = 1.0) -> Surrogate:
+    """The hinge with its kink replaced by a parabola on ``1 - width < u < 1``.
+
+    ``0`` for ``u >= 1``, ``(1 - u)^2 / (2 width)`` between, ``1 - u - width / 2`` below:
+    the hinge's Moreau envelope, within ``width / 2`` of it.
+
+    Examples
+    --------
+    >>> smoothed_hinge(1.0).value([0.0, 0.5, 2.0])
+    array([0.5  , 0.125, 0.   ])
+    """
+    if not (np.isfinite(width) and width > 0):
+        raise ValueError(f"width must be a positive number; got {width!r}")
+
+    def value_slope(u: Array) -> tuple[Array, Array]:
+        inside = np.clip((1 - u) / width, 0, 1)
+        return inside * (1 - u - inside * (width / 2)), -inside
+
+    def curvature(u: Array) -> Array:
+        inside = (u < 1) & (u > 1 - width)
+        return np.where(inside, 1 / width, 0).astype(u.dtype, copy=False)
+
+    return Surrogate(f"smoothed hinge of width {width:g}", value_slope, curvature)
+
+
+def focal(focus: float) -> Surrogate:
+    """The focal loss of two classes, ``(1 - p)^focus (-log p)`` with ``p = 1 / (1 + e^-u)``."""
+
+    def value_slope(u: Array) -> tuple[Array, Array]:
+        nll, derivative = _logistic(u)
+        rest = -derivative
+        return rest**focus * nll, focal_slope(nll, rest, focus) * derivative
+
+    def curvature(u: Array) -> Array:
+        nll, derivative = _logistic(u)
+        rest = -derivative
+        outer = focal_curvature(nll, rest, focus) * rest**2
+        return np.asarray(outer + focal_slope(nll, rest, focus) * rest * (1 - rest))
+
+    return Surrogate(f"focal of exponent {focus:g}", value_slope, curvature)
+
+
+SURROGATES: Mapping[str, Surrogate] = MappingProxyType(
+    {s.name: s for s in (logistic, hinge, exponential)}
+)
+"""The paper's three surrogates by name."""
+
+
+def runner_up(scores: Array, y: Array) -> tuple[Array, Array]:
+    """The best-scored class other than y (the highest index on a tie) and its score."""
+    rows = np.arange(y.size)
+    others = scores.copy()
+    others[rows, y] = -np.inf
+    rival = scores.shape[1] - 1 - np.argmax(others[:, ::-1], axis=1)
+    return rival, scores[rows, rival]
+
+
+def max_form(
+    surrogate: Surrogate, scores: ArrayLike, y: ArrayLike, rho: ArrayLike
+) -> tuple[Array, Array]:
+    """``max_{j != y} Psi((h_y - h_j) / rho_y)`` per sample, and a subgradient in the scores.
+
+    Psi does not increase, so the maximum is at the best-scored other class.
+
+    Parameters
+    ----------
+    surrogate : Surrogate
+    scores : array-like of shape (n, c)
+    y : array-like of int, shape (n,)
+        Labels from 0 to c-1.
+    rho : array-like of shape (c,)
+
+    Returns
+    -------
+    loss : ndarray of shape (n,)
+    subgradient : ndarray of shape (n, c)
+
+    References
+    ----------
+    *Balancing the Scales*, section "Extension to Multi-Class Classification".
+
+    Examples
+    --------
+    >>> loss, _ = max_form(hinge, [[2.0, 0.5, 1.5]], [0], [1.0, 1.0, 1.0])
+    >>> loss
+    array([0.5])
+    """
+    margins = class_vector(rho, "rho")
+    labels = np.asarray(y)
+    h = as_scores(scores, (labels.size, margins.size))
+    rows = np.arange(labels.size)
+    slope = (1 / margins)[labels].astype(h.dtype, copy=False)
+    rival, best = runner_up(h, labels)
+    loss, derivative = surrogate.value_slope((h[rows, labels] - best) * slope)
+    gradient = np.zeros_like(h)
+    gradient[rows, labels] = derivative * slope
+    gradient[rows, rival] = -derivative * slope
+    return loss, gradient

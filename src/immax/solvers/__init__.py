@@ -1,0 +1,58 @@
+"""``min over W, b of lam ||W||^2 + risk(X W^T + b)``.
+
+A solver takes a Problem and returns a Solution with its certificate. Two minimise smooth
+risks, ``newton`` and ``lbfgs``; ``multipliers`` turns a risk with kinks into a few smooth
+problems for either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from immax.solvers.lbfgs import lbfgs
+from immax.solvers.multipliers import multipliers
+from immax.solvers.newton import newton
+from immax.solvers.problem import Problem, Solution
+
+__all__ = ["SOLVERS", "Problem", "Solution", "choose", "solve"]
+
+SOLVERS: Mapping[str, Callable[..., Solution]] = MappingProxyType({"newton": newton, "lbfgs": lbfgs})
+
+SMALL = 10_000  # entries of X times outputs
+
+
+def choose(problem: Problem[Any]) -> str:
+    """The solver that suits the shape of the problem.
+
+    Newton's method when its matrix is small; for risks with kinks, whose curvature jumps
+    and misleads L-BFGS, also when it is larger.
+    """
+    outputs, width = problem.shape
+    parameters = outputs * width
+    if not problem.risk.smooth:
+        return "newton" if parameters <= 2500 else "lbfgs"
+    work = problem.X.shape[0] * parameters**2
+    return "newton" if parameters <= 300 and work <= 50_000_000 else "lbfgs"
+
+
+def solve(
+    problem: Problem[Any], solver: str = "auto", tol: float = 1e-6, **options: Any
+) -> Solution:
+    """Solve a problem with the named solver, or with the one that suits its shape.
+
+    ``tol`` is that of the gap, relative to the objective. Small problems are solved to the
+    end of the arithmetic's precision, which costs next to nothing. Further options are
+    ``start``, ``max_iter`` and ``random_state`` (of the rows that a preconditioner samples).
+    """
+    smooth = SOLVERS[choose(problem) if solver == "auto" else solver]
+    n, d = problem.X.shape
+    options["tol"] = min(tol, 1e-14) if n * d * problem.shape[0] <= SMALL else tol
+    if problem.risk.smooth:
+        solution = smooth(problem, **options)
+    else:
+        solution = multipliers(problem, smooth, **options)
+    within = solution.gap is not None and solution.gap <= tol * abs(solution.objective)
+    return replace(solution, converged=solution.converged or within)

@@ -1,0 +1,93 @@
+"""How far from the optimum: duality gaps that hold with free biases.
+
+For a convex risk and biases that minimise the objective given the weights, the weighted
+gradients of the losses are a feasible point of the dual problem, and the duality gap there is
+``||gradient in W||^2 / (4 lam)``. (Minimised over its biases, the objective is 2 lam-strongly
+convex in W, which says the same.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.losses.risks import SmoothRisk
+from immax.solvers.line_search import Point
+from immax.solvers.problem import Problem, Solution
+
+__all__ = ["Certifier", "settle_biases"]
+
+Array = NDArray[Any]
+
+
+def settle_biases(problem: Problem[SmoothRisk], theta: Array, scores: Array) -> Point:
+    """Move to the biases that are best for these weights, by Newton steps on the scores."""
+    if not problem.fit_intercept:
+        return Point.at(problem, theta)
+    risk = problem.risk
+    value, residuals = risk.value_gradient(scores)
+    theta = theta.copy()
+    for _ in range(50):
+        slope = residuals.sum(axis=0, dtype=np.float64)
+        scale = np.abs(residuals).sum(dtype=np.float64)
+        if np.abs(slope).max() <= 8 * np.finfo(np.float64).eps * scale:
+            break
+        hessian = risk.curvature(scores).total().astype(np.float64)
+        size = max(float(np.trace(hessian)), np.finfo(np.float64).tiny)
+        if risk.null_direction is not None:
+            hessian += size * np.outer(risk.null_direction, risk.null_direction)
+        move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
+        best = None
+        for _ in range(30):
+            moved = move.astype(scores.dtype)
+            trial = risk.value_gradient(scores + moved)
+            if trial[0] <= value + 1e-15 * abs(value):
+                best = trial
+                break
+            move *= 0.25
+        if best is None or not np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max():
+            break
+        value, residuals = best
+        scores = scores + moved
+        theta[:, -1] += moved
+    gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
+    return Point(theta, scores, value + problem.penalty(theta), gradient)
+
+
+class Certifier:
+    """Decides when a smooth solver may stop, and issues its Solution."""
+
+    def __init__(self, problem: Problem[SmoothRisk], tol: float) -> None:
+        self.problem = problem
+        self.tol = tol
+        self._target = tol
+        self._exhausted = False
+
+    def _bound(self, point: Point) -> float:
+        slope = self.problem.weights(point.gradient).astype(np.float64)
+        return float(np.vdot(slope, slope)) / (4 * self.problem.lam)
+
+    def accepts(self, point: Point, direction: Array) -> bool:
+        """Whether the gap at the point, its biases settled, is within the tolerance."""
+        decrease = -0.5 * float(np.vdot(point.gradient, direction))
+        value = abs(point.value)
+        if decrease <= 0.5 * np.finfo(self.problem.dtype).eps * value:
+            self._exhausted = True
+            return True
+        if max(self._bound(point), decrease) > self._target * value:
+            return False
+        if not self.problem.risk.convex:
+            return True
+        settled = settle_biases(self.problem, point.theta, point.scores)
+        self._target *= 0.1  # for the next time, if the biases had hidden the gap
+        return self._bound(settled) <= self.tol * abs(settled.value)
+
+    def solution(self, point: Point, n_iter: int) -> Solution:
+        gap = None
+        if self.problem.risk.convex:
+            point = settle_biases(self.problem, point.theta, point.scores)
+            gap = self._bound(point)
+        done = self._exhausted or self._bound(point) <= self.tol * abs(point.value)
+        return Solution(point.theta, point.value, gap, n_iter, done)

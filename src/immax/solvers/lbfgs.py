@@ -1,0 +1,92 @@
+"""Limited-memory BFGS with a preconditioner that is renewed as the curvature changes.
+
+The first preconditioner is the cheap one, the Hessian's diagonal. Once the iterations have
+cost as much as a block preconditioner would, one is built at the current point, and again
+each time the number of iterations since then has doubled. So the price of preconditioning
+stays a fraction of the whole, and a fit that is easy without it never pays.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.losses.risks import SmoothRisk
+from immax.solvers.certificate import Certifier
+from immax.solvers.line_search import Point, step
+from immax.solvers.preconditioners import (
+    Preconditioner,
+    block_cost,
+    block_preconditioner,
+    diagonal_preconditioner,
+)
+from immax.solvers.problem import Problem, Solution
+
+__all__ = ["lbfgs"]
+
+Array = NDArray[Any]
+MEMORY = 20
+
+
+def lbfgs(
+    problem: Problem[SmoothRisk],
+    start: Array | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    random_state: int = 0,
+) -> Solution:
+    """Minimise a smooth problem until its certified gap is ``tol`` times the objective."""
+    rng = np.random.default_rng(random_state)
+    certifier = Certifier(problem, tol)
+    point = Point.at(problem, problem.zeros() if start is None else start)
+    price = block_cost(problem)
+    renew = 0.0
+    pairs: deque[tuple[Array, Array, float]] = deque(maxlen=MEMORY)
+    precondition: Preconditioner | None = None
+    for iteration in range(max_iter + 1):
+        if iteration >= renew:
+            build = block_preconditioner if iteration >= price - 1 else diagonal_preconditioner
+            precondition = build(problem, point.scores, rng)
+            pairs.clear()
+            renew = max(2 * iteration, iteration + 2 * price, 1)
+            if build is diagonal_preconditioner:
+                renew = max(price, 1) if iteration < price else np.inf
+        assert precondition is not None
+        direction = _direction(point.gradient, pairs, precondition)
+        if certifier.accepts(point, direction) or iteration == max_iter:
+            break
+        following = step(problem, point, direction)
+        if following is None:
+            if not pairs:
+                break
+            pairs.clear()
+            continue
+        change = following.gradient - point.gradient
+        move = following.theta - point.theta
+        product = float(np.vdot(move, change))
+        if product > 0:
+            pairs.append((move, change, 1 / product))
+        point = following
+    return certifier.solution(point, iteration)
+
+
+def _direction(
+    gradient: Array, pairs: deque[tuple[Array, Array, float]], precondition: Preconditioner
+) -> Array:
+    """Minus the inverse-Hessian estimate times the gradient: the two-loop recursion."""
+    out = gradient.copy()
+    factors = []
+    for move, change, inverse in reversed(pairs):
+        factor = inverse * float(np.vdot(move, out))
+        out -= out.dtype.type(factor) * change
+        factors.append(factor)
+    out = precondition(out)
+    if pairs:
+        _, change, inverse = pairs[-1]
+        out *= out.dtype.type(1 / (inverse * float(np.vdot(change, precondition(change)))))
+    for (move, change, inverse), factor in zip(pairs, reversed(factors), strict=True):
+        out += out.dtype.type(factor - inverse * float(np.vdot(change, out))) * move
+    return -out

@@ -1,0 +1,86 @@
+"""A step along a ray, found on the scores alone: no pass over the features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.losses.risks import SmoothRisk
+from immax.solvers.problem import Problem
+
+__all__ = ["Point", "step"]
+
+Array = NDArray[Any]
+
+MOST_TRIALS = 40
+
+
+@dataclass
+class Point:
+    """Parameters with all that has been computed there."""
+
+    theta: Array
+    scores: Array
+    value: float
+    gradient: Array
+
+    @staticmethod
+    def at(problem: Problem[SmoothRisk], theta: Array) -> Point:
+        scores = problem.scores(theta)
+        value, residuals = problem.risk.value_gradient(scores)
+        gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
+        return Point(theta, scores, value + problem.penalty(theta), gradient)
+
+
+def step(
+    problem: Problem[SmoothRisk], point: Point, direction: Array, flatness: float = 0.9
+) -> Point | None:
+    """A point along the ray that meets the Wolfe conditions, or None if there is none.
+
+    ``flatness`` is the share of the slope that may be left. Within rounding of the objective
+    a decrease cannot be seen, and the slope alone decides (approximate Wolfe conditions).
+    """
+    slope = _dot(point.gradient, direction)
+    if not slope < 0:
+        return None
+    ray = problem.scores(direction)
+    W, V = problem.weights(point.theta), problem.weights(direction)
+    linear, quadratic = 2 * problem.lam * _dot(W, V), problem.lam * _dot(V, V)
+    penalty = problem.penalty(point.theta)
+    noise = 4 * np.finfo(problem.dtype).eps * abs(point.value)
+
+    t, low, high = 1.0, 0.0, np.inf
+    low_slope = slope
+    for _ in range(MOST_TRIALS):
+        scores = point.scores + problem.dtype.type(t) * ray
+        risk, residuals = problem.risk.value_gradient(scores)
+        value = risk + penalty + t * linear + t * t * quadratic
+        here = linear + 2 * t * quadratic + _dot(residuals, ray) if np.isfinite(value) else np.inf
+        lower = value <= point.value + 1e-4 * t * slope or (
+            value <= point.value + noise and here <= -0.8 * slope
+        )
+        if lower and abs(here) <= flatness * abs(slope):
+            theta = point.theta + problem.dtype.type(t) * direction
+            gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
+            return Point(theta, scores, value, gradient)
+        if lower and here < 0:
+            low, low_slope = t, here
+            if not np.isfinite(high):
+                t *= 4
+                continue
+        else:
+            high, high_slope = t, here
+        # Towards the root of the slope by a secant, safeguarded; by bisection without one.
+        share = 0.5
+        if high_slope > 0:
+            share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.125
+        t = low + (high - low) * min(max(share, 0.02), 0.98)
+    return None
+
+
+def _dot(a: Array, b: Array) -> float:
+    """Inner product of arrays of one shape and one memory order."""
+    return float(np.vdot(a.T, b.T)) if a.flags.f_contiguous else float(np.vdot(a, b))

@@ -1,0 +1,78 @@
+"""The method of multipliers: risks with kinks, minimised exactly with free biases.
+
+Each round minimises a smooth envelope of the risk, and the slopes found there become the
+multipliers of the next. With the biases settled the slopes are a feasible point of the dual
+problem, so every round ends with a true duality gap. The envelope is made stiffer only when
+a round has not brought the gap down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.losses.risks import KinkedRisk
+from immax.solvers.certificate import settle_biases
+from immax.solvers.problem import Problem, Solution
+
+__all__ = ["multipliers"]
+
+Array = NDArray[Any]
+
+MOST_ROUNDS = 60
+START_STIFFNESS = 0.25  # wide enough that a score of zero feels the curvature
+GROWTH = 4.0
+PRECISION = 1e-10  # a gap that stays put below this is as small as rounding lets it be
+
+
+def multipliers(
+    problem: Problem[KinkedRisk],
+    inner: Callable[..., Solution],
+    start: Array | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    random_state: int = 0,
+) -> Solution:
+    """Minimise a problem with kinks until its duality gap is ``tol`` times the objective.
+
+    ``inner`` solves the smooth problems; ``max_iter`` bounds its iterations in all.
+    """
+    theta = problem.zeros() if start is None else start
+    best, value, dual = theta, np.inf, -np.inf
+    slopes: Array | None = None
+    stiffness, care = START_STIFFNESS, 0.1
+    relative = previous = np.inf
+    spent = stuck = 0
+    for _ in range(MOST_ROUNDS):
+        envelope = problem.risk.envelope(slopes, stiffness)
+        smooth = replace(problem, risk=envelope)
+        found = inner(
+            smooth,
+            start=theta,
+            tol=min(care * max(relative, tol), 0.01),
+            max_iter=max_iter - spent,
+            random_state=random_state,
+        )
+        spent += found.n_iter
+        point = settle_biases(smooth, found.theta, smooth.scores(found.theta))
+        theta = point.theta
+        here = problem.risk.value(point.scores) + problem.penalty(theta)
+        if here < value:
+            best, value = theta, here
+        slopes, residuals, conjugate = envelope.dual(point.scores)
+        weights = problem.weights(problem.pull_back(residuals)).astype(np.float64)
+        dual = max(dual, conjugate - float(np.vdot(weights, weights)) / (4 * problem.lam))
+        relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
+        stuck = stuck + 1 if relative > 0.9 * previous else 0
+        if relative <= tol or spent >= max_iter or (stuck > 2 and relative < PRECISION):
+            break
+        if found.n_iter == 0:
+            care *= 0.1
+        elif relative > 0.2 * previous:
+            stiffness *= GROWTH
+        previous = relative
+    return Solution(best, value, max(value - dual, 0.0), spent, relative <= tol)

@@ -1,0 +1,124 @@
+"""Cheap stand-ins for the inverse Hessian, from a sample of the rows that carry curvature.
+
+Near the optimum of an almost separable problem a few hundred rows hold nearly all of the
+curvature. Rows are therefore drawn with probability proportional to their curvature (Poisson
+sampling) and weighted by the inverse, which keeps the estimate unbiased and its cost
+independent of n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.losses.risks import SmoothRisk
+from immax.solvers.problem import Problem
+
+__all__ = ["Preconditioner", "block_cost", "block_preconditioner", "diagonal_preconditioner"]
+
+Array = NDArray[Any]
+Preconditioner = Callable[[Array], Array]
+
+ROWS_PER_FEATURE = 5
+FEWEST_ROWS = 2000
+
+
+def block_cost(problem: Problem[Any]) -> float:
+    """The price of a block preconditioner in L-BFGS iterations; infinite if it is too large.
+
+    Forming and inverting it takes about ``(rows + d) d^2`` multiplications per output, an
+    iteration ``2 n d``. The former are products of matrices, and were measured to run five
+    to six times faster than the latter when there is one output, and about three times when
+    there are several.
+    """
+    n, d = problem.X.shape
+    k = problem.shape[0]
+    if k * (d + 1) ** 2 > max(n * d, 10**6) or (problem.is_sparse and d > 1000):
+        return np.inf
+    rows = min(n, max(ROWS_PER_FEATURE * d, FEWEST_ROWS))
+    return (rows + d) * d / n / (11 if k == 1 else 5.5)
+
+
+def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Rows and weights whose weighted sum stands for the sum over all rows."""
+    total = curvature.sum()
+    if curvature.size <= size or total <= 0:
+        return np.arange(curvature.size), curvature
+    probability = np.minimum(1, curvature * (size / total))
+    rows = np.flatnonzero(rng.random(curvature.size) < probability)
+    return rows, curvature[rows] / probability[rows]
+
+
+def _project(problem: Problem[SmoothRisk], solve: Preconditioner) -> Preconditioner:
+    """Keep out of the direction in class space along which the risk is flat.
+
+    Along it the true curvature is only that of the penalty, far below what the blocks or
+    the diagonal say, and the optimum has no component in it.
+    """
+    null = problem.risk.null_direction
+    if null is None:
+        return solve
+
+    def remove(g: Array) -> Array:
+        return np.asarray(g - null[:, None] * (null @ g))
+
+    return lambda g: remove(solve(remove(g)))
+
+
+def block_preconditioner(
+    problem: Problem[SmoothRisk], scores: Array, rng: np.random.Generator
+) -> Preconditioner:
+    """The inverse of the Hessian's diagonal blocks, one per output.
+
+    Block k is ``sum_i h_ik a_i a_i^T + 2 lam I`` with ``a_i = (x_i, 1)``, the bias not
+    penalised, and ``h_ik`` the curvature of sample i in score k.
+    """
+    d = problem.X.shape[1]
+    k, width = problem.shape
+    size = max(ROWS_PER_FEATURE * d, FEWEST_ROWS)
+    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0).astype(np.float64)
+    blocks = np.empty((k, width, width))
+    for output in range(k):
+        rows, weight = _sample(curvature[:, output], size, rng)
+        features = problem.X if rows.size == problem.X.shape[0] else problem.X[rows]
+        hessian = blocks[output]
+        if problem.is_sparse:
+            weighted = features.multiply(weight[:, None]).tocsr()
+            hessian[:d, :d] = (weighted.T @ features).toarray()
+            linear = np.asarray(weighted.sum(axis=0)).ravel()
+        else:
+            weighted = features * weight[:, None]
+            hessian[:d, :d] = weighted.T @ features
+            linear = weighted.sum(axis=0)
+        if problem.fit_intercept:
+            hessian[d, :d] = hessian[:d, d] = linear
+            hessian[d, d] = weight.sum() * (1 + 1e-9) + 1e-12
+        hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
+    # NumPy's own LAPACK: SciPy's brings a second pool of threads that get in the way.
+    inverses = np.linalg.inv(blocks).astype(problem.dtype, copy=False)
+
+    return _project(problem, lambda g: (inverses @ g[:, :, None])[:, :, 0])
+
+
+def diagonal_preconditioner(
+    problem: Problem[SmoothRisk], scores: Array, rng: np.random.Generator
+) -> Preconditioner:
+    """The inverse of the Hessian's diagonal: evens out the scales of the columns."""
+    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
+    X = problem.X
+    if problem.is_sparse:
+        squares = X.copy() if X.data.size == 0 else type(X)((X.data**2, X.indices, X.indptr), X.shape)
+    else:
+        rows, weight = _sample(curvature.sum(axis=1), FEWEST_ROWS, rng)
+        scale = weight / np.maximum(curvature.sum(axis=1)[rows], np.finfo(X.dtype).tiny)
+        curvature = curvature[rows] * scale[:, None]
+        squares = X[rows] ** 2
+    diagonal = np.empty(problem.shape, dtype=problem.dtype)
+    problem.weights(diagonal)[:] = (squares.T @ curvature).T + 2 * problem.lam
+    if problem.fit_intercept:
+        diagonal[:, -1] = curvature.sum(axis=0) + np.finfo(X.dtype).tiny
+
+    return _project(problem, lambda g: g / diagonal)
