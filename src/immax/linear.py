@@ -113,9 +113,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y must hold at least two classes; got one class, {self.classes_.tolist()[0]!r}"
             )
-        weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counts = np.bincount(labels, weights=weight, minlength=n_classes)
         if not counts.all():
             empty = self.classes_[np.flatnonzero(counts == 0)].tolist()
@@ -156,9 +154,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Scores: shape (n,) for two classes, the score of ``classes_[1]``; else (n, c)."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -400,6 +396,7 @@ class BaselineClassifier(_LinearClassifier):
         self.random_state = random_state
 
     def _risk(self, X: Any, y: Array, weight: Array, counts: Array) -> Any:
+        del X  # the methods of the catalogue look at the counts alone
         self.spec_ = make_spec(self.method, counts, **dict(self.method_params or {}))
         drop = self.spec_.draw(y.size, 0 if self.random_state is None else self.random_state)
         make: Callable[..., Any] = binary_risk if len(counts) == 2 else SoftmaxRisk

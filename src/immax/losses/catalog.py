@@ -64,7 +64,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
 _Make = TypeVar("_Make", bound=Callable[..., LossSpec])
 
 
-def _method(title: str, in_paper: bool = True, **grid: tuple[float, ...]) -> Callable[[_Make], _Make]:
+def _method(
+    title: str, in_paper: bool = True, **grid: tuple[float, ...]
+) -> Callable[[_Make], _Make]:
     """Register a function under its own name, with the grid that stands beside it."""
 
     def register(make: _Make) -> _Make:

@@ -136,37 +136,30 @@ class MarginRisk:
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
         value, slope = self.surrogate.value_slope(self.margins(scores))
-        slope *= self.weight
-        slope *= self.slope
-        return _mean(value, self.weight), slope[:, None]
+        return _mean(value, self.weight), (slope * self.weight * self.slope)[:, None]
 
     def curvature(self, scores: Array) -> DiagonalCurvature:
         entries = self.surrogate.curvature(self.margins(scores))
         return DiagonalCurvature((entries * self.weight * self.slope**2)[:, None])
 
-
     def envelope(self, multipliers: Array | None, stiffness: float) -> MarginEnvelope:
         """The hinge's augmented Lagrangian; multipliers are slopes of the hinge, in [-1, 0]."""
-        start = np.zeros_like(self.shift) if multipliers is None else multipliers
-        return MarginEnvelope(
-            smoothed_hinge(1 / stiffness),
-            self.slope,
-            self.shift + start / stiffness,
-            self.weight,
-            base_shift=self.shift,
-        )
+        return MarginEnvelope(self, multipliers, stiffness)
 
 
-@dataclass
 class MarginEnvelope(MarginRisk):
     """A smoothed hinge whose shifts carry the multipliers (up to a constant)."""
 
-    base_shift: Array | None = None
+    def __init__(self, base: MarginRisk, multipliers: Array | None, stiffness: float) -> None:
+        carried = 0.0 if multipliers is None else multipliers / stiffness
+        surrogate = smoothed_hinge(1 / stiffness)
+        super().__init__(surrogate, base.slope, base.shift + carried, base.weight)
+        self._base = base
 
     def dual(self, scores: Array) -> tuple[Array, Array, float]:
         multipliers = self.surrogate.slope(self.margins(scores))
         # The hinge's conjugate is the identity on [-1, 0].
-        value = _mean(multipliers * (self.base_shift - 1), self.weight)
+        value = _mean(multipliers * (self._base.shift - 1), self.weight)
         return multipliers, (multipliers * self.slope * self.weight)[:, None], value
 
 
@@ -216,7 +209,6 @@ class SoftmaxRisk:
         return self._kernel.curvature(scores)
 
 
-
 @dataclass
 class ExponentialCurvature:
     """Hessians of ``sum_{j != y} e_j``: ``sum_j e_j (u_j - u_y)(u_j - u_y)^T``, u unit vectors."""
@@ -228,7 +220,7 @@ class ExponentialCurvature:
         e, y = self.others, self.y
         if a == b:
             return np.where(y == a, e.sum(axis=1), e[:, a])
-        return -np.where(y == a, e[:, b], np.where(y == b, e[:, a], 0))
+        return np.asarray(-np.where(y == a, e[:, b], np.where(y == b, e[:, a], 0)))
 
     def diagonal(self) -> Array:
         diagonal = self.others.copy()
@@ -287,7 +279,6 @@ class ExponentialRisk:
 
     def curvature(self, scores: Array) -> ExponentialCurvature:
         return ExponentialCurvature(self._others(scores) * self._slope[:, None] ** 2, self.y)
-
 
 
 @dataclass
@@ -393,7 +384,8 @@ class MaxCurvature:
 
     def block(self, a: int, b: int) -> Array:
         spread = self.cut[:, a] * (float(a == b) - self.cut[:, b] / self.size)
-        return self.spread_weight * spread + self.margin_weight * self._b(a) * self._b(b)
+        along = self.margin_weight * self._b(a) * self._b(b)
+        return np.asarray(self.spread_weight * spread + along)
 
     def diagonal(self) -> Array:
         spread = self.cut * (1 - 1 / self.size)[:, None] * self.spread_weight[:, None]

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from immax.losses.spec import LossSpec
 
-__all__ = ["SoftmaxCurvature", "SoftmaxKernel", "as_scores", "focal_slope", "focal_curvature"]
+__all__ = ["SoftmaxCurvature", "SoftmaxKernel", "as_scores", "focal_curvature", "focal_slope"]
 
 Array = NDArray[Any]
 
@@ -198,7 +198,7 @@ class SoftmaxCurvature:
         entry = (1 - p[:, a] if a == b else -p[:, b]) * p[:, a] * self.weight
         if self.residual is not None:
             entry += self.residual[:, a] * self.residual[:, b] * self.residual_weight
-        return entry if self.scale is None else entry * (self.scale[a] * self.scale[b])
+        return np.asarray(entry if self.scale is None else entry * (self.scale[a] * self.scale[b]))
 
     def diagonal(self) -> Array:
         """Diagonal of every sample's Hessian, shape (n, c)."""
@@ -206,7 +206,7 @@ class SoftmaxCurvature:
         diagonal *= self.weight[:, None]
         if self.residual is not None and self.residual_weight is not None:
             diagonal += self.residual**2 * self.residual_weight[:, None]
-        return diagonal if self.scale is None else diagonal * self.scale**2
+        return np.asarray(diagonal if self.scale is None else diagonal * self.scale**2)
 
     def product(self, vectors: Array) -> Array:
         """Every sample's Hessian times its row of ``vectors``, shape (n, c)."""
@@ -226,4 +226,4 @@ class SoftmaxCurvature:
         total = np.diag(self.weight @ p) - (p * self.weight[:, None]).T @ p
         if self.residual is not None and self.residual_weight is not None:
             total += (self.residual * self.residual_weight[:, None]).T @ self.residual
-        return total if self.scale is None else total * np.outer(self.scale, self.scale)
+        return np.asarray(total if self.scale is None else total * np.outer(self.scale, self.scale))

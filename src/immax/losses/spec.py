@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class LossSpec:
     Parameters
     ----------
     temperature : array-like of shape (n_classes,)
-        Positive; the confidence margins ``rho`` of IMMAX.
+        Positive; the confidence margins ``rho`` of IMMAX. Arrays are copied and read-only.
     scale, offset, target_offset, weight : array-like of shape (n_classes,), optional
         1, 0, 0 and 1 by default; ``scale`` and ``weight`` are positive.
     focus : float, default=0
@@ -67,12 +67,12 @@ class LossSpec:
     """
 
     temperature: Vector
-    scale: Vector = field(default=None)  # type: ignore[assignment]
-    offset: Vector = field(default=None)  # type: ignore[assignment]
-    target_offset: Vector = field(default=None)  # type: ignore[assignment]
-    weight: Vector = field(default=None)  # type: ignore[assignment]
+    scale: Vector = None  # type: ignore[assignment]
+    offset: Vector = None  # type: ignore[assignment]
+    target_offset: Vector = None  # type: ignore[assignment]
+    weight: Vector = None  # type: ignore[assignment]
     focus: float = 0.0
-    droppable: NDArray[np.bool_] = field(default=None)  # type: ignore[assignment]
+    droppable: NDArray[np.bool_] = None  # type: ignore[assignment]
     drop_rate: float = 0.0
     name: str = "custom"
 

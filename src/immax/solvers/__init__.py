@@ -19,7 +19,9 @@ from immax.solvers.problem import Problem, Solution
 
 __all__ = ["SOLVERS", "Problem", "Solution", "choose", "solve"]
 
-SOLVERS: Mapping[str, Callable[..., Solution]] = MappingProxyType({"newton": newton, "lbfgs": lbfgs})
+SOLVERS: Mapping[str, Callable[..., Solution]] = MappingProxyType(
+    {"newton": newton, "lbfgs": lbfgs}
+)
 
 SMALL = 10_000  # entries of X times outputs
 
@@ -53,6 +55,7 @@ def solve(
     if problem.risk.smooth:
         solution = smooth(problem, **options)
     else:
-        solution = multipliers(problem, smooth, **options)
+        patience = 30 if smooth is newton else 300
+        solution = multipliers(problem, smooth, patience=patience, **options)
     within = solution.gap is not None and solution.gap <= tol * abs(solution.objective)
     return replace(solution, converged=solution.converged or within)

@@ -9,13 +9,12 @@ a round has not brought the gap down.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.losses.risks import KinkedRisk
+from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.solvers.certificate import settle_biases
 from immax.solvers.problem import Problem, Solution
 
@@ -36,6 +35,7 @@ def multipliers(
     tol: float = 1e-6,
     max_iter: int = 1000,
     random_state: int = 0,
+    patience: int = 30,
 ) -> Solution:
     """Minimise a problem with kinks until its duality gap is ``tol`` times the objective.
 
@@ -44,20 +44,27 @@ def multipliers(
     theta = problem.zeros() if start is None else start
     best, value, dual = theta, np.inf, -np.inf
     slopes: Array | None = None
-    stiffness, care = START_STIFFNESS, 0.1
+    stiffness, solved, care = START_STIFFNESS, 0.0, 0.1
     relative = previous = np.inf
     spent = stuck = 0
     for _ in range(MOST_ROUNDS):
         envelope = problem.risk.envelope(slopes, stiffness)
-        smooth = replace(problem, risk=envelope)
+        smooth: Problem[SmoothRisk] = Problem(
+            problem.X, envelope, problem.lam, problem.fit_intercept
+        )
         found = inner(
             smooth,
             start=theta,
             tol=min(care * max(relative, tol), 0.01),
-            max_iter=max_iter - spent,
+            max_iter=min(max_iter - spent, patience),
             random_state=random_state,
         )
         spent += found.n_iter
+        if not found.converged and spent < max_iter:
+            # Too stiff a step to take at once: go by way of a softer envelope.
+            stiffness = (solved * stiffness) ** 0.5 if solved else stiffness / 64
+            continue
+        solved = stiffness
         point = settle_biases(smooth, found.theta, smooth.scores(found.theta))
         theta = point.theta
         here = problem.risk.value(point.scores) + problem.penalty(theta)
@@ -68,6 +75,8 @@ def multipliers(
         dual = max(dual, conjugate - float(np.vdot(weights, weights)) / (4 * problem.lam))
         relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
         stuck = stuck + 1 if relative > 0.9 * previous else 0
+        if VERBOSE:
+            print(stiffness, found.n_iter, value, dual, relative)
         if relative <= tol or spent >= max_iter or (stuck > 2 and relative < PRECISION):
             break
         if found.n_iter == 0:

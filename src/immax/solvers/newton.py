@@ -25,7 +25,7 @@ def newton(
     start: Array | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
-    random_state: int = 0,
+    random_state: int = 0,  # noqa: ARG001 - every solver takes it; this one draws nothing
 ) -> Solution:
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective."""
     certifier = Certifier(problem, tol)
@@ -100,13 +100,13 @@ def _conjugate_direction(problem: Problem[SmoothRisk], point: Point) -> Array:
 def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
     """The Hessian of the objective in theta, its rows by output, then feature, then bias."""
     k, width = problem.shape
-    matrix = np.zeros((k, width, k, width))
+    blocks = np.zeros((k, width, k, width))
     for a in range(k):
         for b in range(a, k):
             block = _gram(problem, curvature.block(a, b))
-            matrix[a, :, b, :] = block
-            matrix[b, :, a, :] = block
-    matrix = matrix.reshape(k * width, k * width)
+            blocks[a, :, b, :] = block
+            blocks[b, :, a, :] = block
+    matrix = blocks.reshape(k * width, k * width)
     penalty = np.zeros((k, width))
     problem.weights(penalty)[:] = 2 * problem.lam
     matrix[np.arange(k * width), np.arange(k * width)] += penalty.ravel()
@@ -122,7 +122,9 @@ def _gram(problem: Problem[SmoothRisk], weight: Array) -> Array:
     everything = active.size > 0.7 * weight.size
     n = weight.size if everything else active.size
     for begin in range(0, n, BLOCK_ROWS):
-        rows = slice(begin, begin + BLOCK_ROWS) if everything else active[begin : begin + BLOCK_ROWS]
+        rows: Any = slice(begin, begin + BLOCK_ROWS)
+        if not everything:
+            rows = active[rows]
         features = problem.X[rows]
         if problem.is_sparse:
             features = features.toarray()

@@ -110,7 +110,7 @@ def diagonal_preconditioner(
     curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
     X = problem.X
     if problem.is_sparse:
-        squares = X.copy() if X.data.size == 0 else type(X)((X.data**2, X.indices, X.indptr), X.shape)
+        squares = type(X)((X.data**2, X.indices, X.indptr), X.shape)
     else:
         rows, weight = _sample(curvature.sum(axis=1), FEWEST_ROWS, rng)
         scale = weight / np.maximum(curvature.sum(axis=1)[rows], np.finfo(X.dtype).tiny)

@@ -1,0 +1,47 @@
+# make demo   fit IMMAX and its rivals on real long-tailed data
+# make test   style, types and all tests
+# make floors the tests against the oldest supported dependencies
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types floors bench clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: lint types
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
+	$(BIN)/mypy
+
+floors: .venv-floors/installed
+	.venv-floors/bin/python -m pytest -m "not slow"
+
+bench: .venv/installed-dev
+	$(BIN)/python benchmarks/linear.py
+	$(BIN)/python benchmarks/link.py
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e ".[dev]"
+	touch $@
+
+.venv-floors/installed: pyproject.toml tools/floors.py
+	$(PYTHON) -m venv .venv-floors
+	$(PYTHON) tools/floors.py > .venv-floors/constraints.txt
+	.venv-floors/bin/python -m pip install $(PIP_FLAGS) -c .venv-floors/constraints.txt -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf .venv .venv-floors .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,17 @@
+"""Print the oldest versions that pyproject.toml allows of the runtime dependencies."""
+
+import tomllib
+from pathlib import Path
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def main() -> None:
+    """Turn each ``name>=version`` into ``name==version``."""
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    for requirement in project["dependencies"]:
+        print(requirement.replace(">=", "=="))
+
+
+if __name__ == "__main__":
+    main()
