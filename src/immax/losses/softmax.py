@@ -25,11 +25,14 @@ __all__ = ["SoftmaxCurvature", "SoftmaxKernel", "as_scores", "focal_curvature", 
 Array = NDArray[Any]
 
 
-def as_scores(scores: ArrayLike, shape: tuple[int, int]) -> Array:
-    """Return ``scores`` as a float32 or float64 array of the given shape."""
-    array = np.asarray(scores)
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
+def float_dtype(values: ArrayLike) -> Any:
+    """float32 for float32, and float64 for everything else."""
+    return np.float32 if getattr(values, "dtype", None) == np.float32 else np.float64
+
+
+def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: Any = None) -> Array:
+    """Return ``scores`` as a floating-point array of the given shape."""
+    array = np.asarray(scores, dtype=float_dtype(scores) if dtype is None else dtype)
     if array.shape != shape:
         raise ValueError(f"scores must have shape {shape}, samples by classes; got {array.shape}")
     return array
@@ -71,7 +74,7 @@ class SoftmaxKernel:
     sample_weight : ndarray of shape (n,), optional
         Multiplies each sample's loss.
     dtype : dtype
-        Of the per-sample constants; give the dtype of the scores.
+        In which all is computed; scores are cast to it.
     """
 
     def __init__(
@@ -86,13 +89,18 @@ class SoftmaxKernel:
         self.y = np.asarray(y, dtype=np.intp)
         self.n_classes = spec.n_classes
         self.drop = drop
-        self.weight = spec.weight[self.y].astype(dtype, copy=False)
+        self.dtype = dtype
+
+        def cast(values: Array) -> Array:
+            return values.astype(dtype, copy=False)
+
+        self.weight = cast(spec.weight[self.y])
         if sample_weight is not None:
-            self.weight = self.weight * sample_weight.astype(dtype, copy=False)
-        self.slope = (1.0 / spec.temperature)[self.y].astype(dtype, copy=False)
-        self.target_offset = spec.target_offset[self.y].astype(dtype, copy=False)
-        self.scale = spec.scale.astype(dtype, copy=False) if (spec.scale != 1).any() else None
-        self.offset = spec.offset.astype(dtype, copy=False) if spec.offset.any() else None
+            self.weight = self.weight * cast(sample_weight)
+        self.slope = cast((1 / spec.temperature)[self.y])
+        self.target_offset = cast(spec.target_offset[self.y])
+        self.scale = cast(spec.scale) if (spec.scale != 1).any() else None
+        self.offset = cast(spec.offset) if spec.offset.any() else None
 
     @cached_property
     def _targets(self) -> tuple[Array, Array]:
@@ -106,14 +114,16 @@ class SoftmaxKernel:
         dropped[self._targets] = False
         return np.asarray(dropped)
 
+    def _rows(self, values: ArrayLike) -> Array:
+        return as_scores(values, (self.y.size, self.n_classes), self.dtype)
+
     def _forward(self, scores: ArrayLike) -> _Forward:
-        h = as_scores(scores, (self.y.size, self.n_classes))
-        z = h * self.slope[:, None].astype(h.dtype, copy=False)
+        z = self._rows(scores) * self.slope[:, None]
         if self.scale is not None:
             z *= self.scale
         if self.offset is not None:
             z += self.offset
-        z_y = z[self._targets] - self.target_offset.astype(h.dtype, copy=False)
+        z_y = z[self._targets] - self.target_offset
         z[self._targets] = z_y
         if self._dropped is not None:
             z[self._dropped] = -np.inf
@@ -131,7 +141,7 @@ class SoftmaxKernel:
     def loss(self, scores: ArrayLike) -> Array:
         f = self._forward(scores)
         value = f.nll if self.spec.focus == 0 else f.rest**self.spec.focus * f.nll
-        return value * self.weight.astype(value.dtype, copy=False)
+        return value * self.weight
 
     def gradient(self, scores: ArrayLike) -> Array:
         return self.loss_gradient(scores)[1]
@@ -139,10 +149,8 @@ class SoftmaxKernel:
     def loss_gradient(self, scores: ArrayLike) -> tuple[Array, Array]:
         """Loss, shape (n,), and its gradient in the scores, shape (n, c)."""
         f = self._forward(scores)
-        dtype = f.nll.dtype
-        weight = self.weight.astype(dtype, copy=False)
-        factor = weight * self.slope.astype(dtype, copy=False)
-        loss = f.nll * weight
+        factor = self.weight * self.slope
+        loss = f.nll * self.weight
         if self.spec.focus:
             factor = factor * focal_slope(f.nll, f.rest, self.spec.focus)
             loss = loss * f.rest**self.spec.focus
@@ -155,8 +163,7 @@ class SoftmaxKernel:
 
     def curvature(self, scores: ArrayLike) -> SoftmaxCurvature:
         f = self._forward(scores)
-        dtype = f.nll.dtype
-        base = (self.weight * self.slope**2).astype(dtype, copy=False)
+        base = self.weight * self.slope**2
         probability = f.others
         probability /= f.total[:, None]
         probability[self._targets] = 1 - f.rest
@@ -173,9 +180,7 @@ class SoftmaxKernel:
         )
 
     def hessian_product(self, scores: ArrayLike, vectors: ArrayLike) -> Array:
-        curvature = self.curvature(scores)
-        shape = curvature.probability.shape
-        return curvature.product(as_scores(vectors, shape))
+        return self.curvature(scores).product(self._rows(vectors))
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from immax.losses.softmax import SoftmaxKernel
+from immax.losses.softmax import SoftmaxKernel, float_dtype
 from immax.margins import class_vector
 
 __all__ = ["LossSpec"]
@@ -130,7 +130,9 @@ class LossSpec:
         rng = check_random_state(random_state)
         return np.asarray(rng.uniform(size=n_samples) < self.drop_rate)
 
-    def kernel(self, y: ArrayLike, random_state: Any = None) -> SoftmaxKernel:
+    def kernel(
+        self, y: ArrayLike, random_state: Any = None, dtype: Any = np.float64
+    ) -> SoftmaxKernel:
         """The loss of a fixed sample as a function of its scores."""
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.dtype.kind not in "iu":
@@ -141,7 +143,8 @@ class LossSpec:
         if labels.size and (labels.min() < 0 or labels.max() >= self.n_classes):
             bad = labels[(labels < 0) | (labels >= self.n_classes)][0]
             raise ValueError(f"y holds {bad}; labels go from 0 to {self.n_classes - 1}")
-        return SoftmaxKernel(self, labels, self.draw(labels.size, random_state))
+        drop = self.draw(labels.size, random_state)
+        return SoftmaxKernel(self, labels, drop, dtype=dtype)
 
     def loss(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Loss of each sample, shape (n,).
@@ -149,14 +152,14 @@ class LossSpec:
         ``random_state`` seeds the draws of a spec with a ``drop_rate``; the same seed
         gives ``loss``, ``gradient`` and ``hessian_product`` the same draws.
         """
-        return self.kernel(y, random_state).loss(scores)
+        return self.kernel(y, random_state, float_dtype(scores)).loss(scores)
 
     def gradient(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> NDArray[Any]:
         """Gradient of each sample's loss in its scores, shape (n, c)."""
-        return self.kernel(y, random_state).gradient(scores)
+        return self.kernel(y, random_state, float_dtype(scores)).gradient(scores)
 
     def hessian_product(
         self, scores: ArrayLike, y: ArrayLike, vectors: ArrayLike, random_state: Any = None
     ) -> NDArray[Any]:
         """Hessian of each sample's loss times that sample's row of ``vectors``, shape (n, c)."""
-        return self.kernel(y, random_state).hessian_product(scores, vectors)
+        return self.kernel(y, random_state, float_dtype(scores)).hessian_product(scores, vectors)

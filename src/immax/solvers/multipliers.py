@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.losses.risks import KinkedRisk
 from immax.solvers.certificate import settle_biases
 from immax.solvers.problem import Problem, Solution
 
@@ -49,9 +49,7 @@ def multipliers(
     spent = stuck = 0
     for _ in range(MOST_ROUNDS):
         envelope = problem.risk.envelope(slopes, stiffness)
-        smooth: Problem[SmoothRisk] = Problem(
-            problem.X, envelope, problem.lam, problem.fit_intercept
-        )
+        smooth = problem.with_risk(envelope)
         found = inner(
             smooth,
             start=theta,
@@ -75,8 +73,6 @@ def multipliers(
         dual = max(dual, conjugate - float(np.vdot(weights, weights)) / (4 * problem.lam))
         relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
         stuck = stuck + 1 if relative > 0.9 * previous else 0
-        if VERBOSE:
-            print(stiffness, found.n_iter, value, dual, relative)
         if relative <= tol or spent >= max_iter or (stuck > 2 and relative < PRECISION):
             break
         if found.n_iter == 0:

@@ -44,6 +44,9 @@ class Problem(Generic[R]):
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.X))
 
+    def with_risk(self, risk: SmoothRisk) -> Problem[SmoothRisk]:
+        return Problem(self.X, risk, self.lam, self.fit_intercept)
+
     def zeros(self) -> Array:
         return np.zeros(self.shape, dtype=self.dtype)
 
