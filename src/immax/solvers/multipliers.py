@@ -25,7 +25,6 @@ Array = NDArray[Any]
 MOST_ROUNDS = 60
 START_STIFFNESS = 0.25  # wide enough that a score of zero feels the curvature
 GROWTH = 4.0
-PRECISION = 1e-10  # a gap that stays put below this is as small as rounding lets it be
 
 
 def multipliers(
@@ -46,7 +45,11 @@ def multipliers(
     slopes: Array | None = None
     stiffness, solved, care = START_STIFFNESS, 0.0, 0.1
     relative = previous = np.inf
+    done = False
     spent = stuck = 0
+    eps = float(np.finfo(problem.dtype).eps)
+    # Slopes are differences of scores times the stiffness: leave them five digits.
+    stiffest = 1e-5 / eps
     for _ in range(MOST_ROUNDS):
         envelope = problem.risk.envelope(slopes, stiffness)
         smooth = problem.with_risk(envelope)
@@ -69,15 +72,22 @@ def multipliers(
         if here < value:
             best, value = theta, here
         slopes, residuals, conjugate = envelope.dual(point.scores)
-        weights = problem.weights(problem.pull_back(residuals)).astype(np.float64)
-        dual = max(dual, conjugate - float(np.vdot(weights, weights)) / (4 * problem.lam))
+        pulled = problem.pull_back(residuals).astype(np.float64)
+        weights = problem.weights(pulled)
+        squared = float(np.vdot(weights, weights)) / (4 * problem.lam)
+        rounding = 32 * eps * (abs(conjugate) + squared)
+        if problem.fit_intercept:
+            rounding += 2 * float(np.abs(pulled[:, -1]) @ np.abs(theta[:, -1]))
+        dual = max(dual, conjugate - squared - rounding)
         relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
         stuck = stuck + 1 if relative > 0.9 * previous else 0
-        if relative <= tol or spent >= max_iter or (stuck > 2 and relative < PRECISION):
+        # A gap that stays put this low is as small as rounding lets it be.
+        done = relative <= tol or (stuck > 2 and relative < 0.3 * eps**0.5)
+        if done or spent >= max_iter:
             break
         if found.n_iter == 0:
             care *= 0.1
         elif relative > 0.2 * previous:
-            stiffness *= GROWTH
+            stiffness = min(stiffness * GROWTH, stiffest)
         previous = relative
-    return Solution(best, value, max(value - dual, 0.0), spent, relative <= tol)
+    return Solution(best, value, max(value - dual, 0.0), spent, done)

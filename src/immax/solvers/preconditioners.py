@@ -95,8 +95,9 @@ def block_preconditioner(
             linear = weighted.sum(axis=0)
         if problem.fit_intercept:
             hessian[d, :d] = hessian[:d, d] = linear
-            hessian[d, d] = weight.sum() * (1 + 1e-9) + 1e-12
-        hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
+            hessian[d, d] = weight.sum() * (1 + 1e-9) + np.finfo(np.float64).tiny
+        rounding = 1e-14 * np.trace(hessian)
+        hessian[np.arange(d), np.arange(d)] += 2 * problem.lam + rounding
     # NumPy's own LAPACK: SciPy's brings a second pool of threads that get in the way.
     inverses = np.linalg.inv(blocks).astype(problem.dtype, copy=False)
 
