@@ -100,8 +100,6 @@ def test_equal_drops_rare_negatives_for_the_samples_it_draws():
     assert 0 < beta.sum() < len(LABELS)
     expected = [plain_equal(h, y, 0.05, b) for h, y, b in zip(SCORES, LABELS, beta, strict=True)]
     np.testing.assert_allclose(spec.loss(SCORES, LABELS, 7), expected, rtol=1e-12)
-    np.testing.assert_array_equal(
-        spec.gradient(SCORES, LABELS, 7), spec.gradient(SCORES, LABELS, 7)
     again = spec.gradient(SCORES, LABELS, 7)
     np.testing.assert_array_equal(spec.gradient(SCORES, LABELS, 7), again)
     assert (spec.loss(SCORES, LABELS, 7) != spec.loss(SCORES, LABELS, 8)).any()

@@ -1,0 +1,225 @@
+"""IMMAX's linear fits against scikit-learn's solvers, side by side in one run.
+
+All minimise one objective: ``lam ||W||^2 + mean logistic loss`` with free biases (equal
+margins, scikit-learn's C = 1), and the hinge without biases, since LinearSVC penalises them.
+Each solver is run over a ladder of tolerances, and counted is its fastest run that ends within
+1e-6 of the best objective found by any, relative to it. The ratio is that of our time to the
+fastest peer's. A second line gives our time with the theory's margins.
+
+    python benchmarks/linear.py [--shapes tall wide …] [--losses logistic hinge] [--memory]
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from data import SHAPES
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+import immax
+from immax import IMMAXClassifier
+from immax.losses import LossSpec
+from immax.losses.surrogates import hinge, max_form
+from immax.margins import theory_margins
+
+TARGET = 1e-6
+LIMIT = 60.0  # seconds: a solver that takes longer is not asked for more precision
+C = 1.0
+
+
+@dataclass
+class Run:
+    """One fit."""
+
+    solver: str
+    tol: float
+    seconds: float
+    objective: float
+
+
+def margins_of(kind: str, y: np.ndarray) -> np.ndarray:
+    """Margins of mean one (sum one for two classes), equal or the theory's."""
+    counts = np.bincount(y)
+    c = counts.size
+    total = 1.0 if c == 2 else float(c)
+    return np.full(c, total / c) if kind == "equal" else theory_margins(counts, total=total)
+
+
+def ours(loss: str, X: Any, y: np.ndarray, kind: str, tol: float) -> IMMAXClassifier:
+    # For two classes the alpha form has margins of 1/2, so that lam is 4 times as large.
+    lam = (4 if y.max() == 1 else 1) / (2 * C * len(y))
+    return IMMAXClassifier(
+        loss,
+        margins=margins_of(kind, y),
+        lam=lam,
+        tol=tol,
+        max_iter=100_000,
+        fit_intercept=loss == "logistic",
+    ).fit(X, y)
+
+
+def objective(loss: str, X: Any, y: np.ndarray, coef: np.ndarray, intercept: Any) -> float:
+    """In scikit-learn's scaling, computed in one way for all."""
+    scores = np.asarray(X @ coef.T) + intercept
+    if len(coef) == 1:
+        scores = np.hstack([-scores / 2, scores / 2])
+    ones = np.ones(scores.shape[1])
+    if loss == "logistic":
+        losses = LossSpec(ones).loss(scores, y)
+    else:
+        losses = max_form(hinge, scores, y, ones)[0]
+    return float(np.sum(coef**2) / (2 * C * len(y)) + losses.mean())
+
+
+def peers(loss: str, X: Any, y: np.ndarray) -> Iterator[tuple[str, list[float], Callable]]:
+    binary = y.max() == 1
+    dense_and_small = isinstance(X, np.ndarray) and X.shape[1] * (1 if binary else y.max()) < 1000
+    if loss == "logistic":
+        ladder = [10.0**-k for k in range(2, 9)]
+        names = ["lbfgs", "newton-cg"]
+        names += ["newton-cholesky"] if dense_and_small else []
+        names += ["liblinear"] if binary else []
+        for name in names:
+            options: dict[str, Any] = {"C": C, "solver": name, "max_iter": 10_000}
+            if name == "liblinear":
+                options["intercept_scaling"] = 100.0  # so that its bias is all but free
+            yield name, ladder, lambda tol, o=options: LogisticRegression(tol=tol, **o)
+    else:
+        options = {"C": C, "fit_intercept": False, "max_iter": 5_000, "random_state": 0}
+        options |= {"loss": "hinge"} if binary else {"multi_class": "crammer_singer"}
+        ladder = [10.0**-k for k in range(1, 6)]
+        yield "LinearSVC", ladder, lambda tol, o=options: LinearSVC(tol=tol, **o)
+
+
+def climb(
+    name: str, ladder: list[float], fit: Callable[[float], Any], measure: Callable[[Any], float]
+) -> list[Run]:
+    """Run down the ladder of tolerances until time is up or nothing is gained."""
+    runs: list[Run] = []
+    for tol in ladder:
+        start = time.perf_counter()
+        model = fit(tol)
+        seconds = time.perf_counter() - start
+        runs.append(Run(name, tol, seconds, measure(model)))
+        if seconds > LIMIT:
+            break
+    return runs
+
+
+def compare(shape: str, loss: str) -> None:
+    X, y = SHAPES[shape]()
+
+    def measure(model: Any) -> float:
+        scale = 2.0 if isinstance(model, IMMAXClassifier) and y.max() == 1 else 1.0
+        return objective(loss, X, y, scale * model.coef_, scale * model.intercept_)
+
+    ladder = [10.0**-k for k in range(0, 9)]
+    runs = climb("immax", ladder, lambda tol: ours(loss, X, y, "equal", tol), measure)
+    for name, tolerances, make in peers(loss, X, y):
+        runs += climb(name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure)
+    best = min(run.objective for run in runs)
+    fastest: dict[str, Run] = {}
+    for run in runs:
+        if run.objective <= best * (1 + TARGET):
+            known = fastest.get(run.solver)
+            if known is None or run.seconds < known.seconds:
+                fastest[run.solver] = run
+    mine = fastest.pop("immax")
+    # The same tolerance again, equal and unequal margins in turn.
+    equal = min(_time(lambda: ours(loss, X, y, "equal", mine.tol)) for _ in range(3))
+    unequal = min(_time(lambda: ours(loss, X, y, "theory", mine.tol)) for _ in range(3))
+    print(f"{shape}, {loss}: {X.shape[0]:,} x {X.shape[1]:,}, {y.max() + 1} classes", flush=True)
+    print(f"    immax            {equal:8.3f} s   tol {mine.tol:g}")
+    for name in dict.fromkeys(run.solver for run in runs if run.solver != "immax"):
+        if name in fastest:
+            print(f"    {name:16} {fastest[name].seconds:8.3f} s   tol {fastest[name].tol:g}")
+        else:
+            last = [run for run in runs if run.solver == name][-1]
+            off = last.objective / best - 1
+            print(f"    {name:16} not within {TARGET:g}: {off:.1e} off after {last.seconds:.1f} s")
+    if fastest:
+        peer = min(fastest.values(), key=lambda run: run.seconds)
+        print(f"    ratio to the fastest peer ({peer.solver}): {equal / peer.seconds:.2f}")
+    print(f"    theory's margins {unequal:8.3f} s   ratio to equal margins: {unequal / equal:.2f}")
+
+
+def _time(fit: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    fit()
+    return time.perf_counter() - start
+
+
+MEMORY = """
+import resource, sys, warnings
+sys.path.insert(0, {folder!r})
+warnings.simplefilter("ignore")
+from data import SHAPES
+import linear
+X, y = SHAPES[{shape!r}]()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if {solver!r} == "immax":
+    linear.ours({loss!r}, X, y, "equal", 1e-6)
+else:
+    makers = {{name: make for name, _, make in linear.peers({loss!r}, X, y)}}
+    makers[{solver!r}](1e-6).fit(X, y)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) / 1024)
+"""
+
+
+def memory(shape: str, loss: str) -> None:
+    """Peak memory of each solver's fit above that of the data, each in its own process."""
+    X, y = SHAPES[shape]()
+    size = (X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes) / 2**20
+    names = ["immax", *(name for name, _, _ in peers(loss, X, y))]
+    parts = []
+    for name in names:
+        script = MEMORY.format(folder=sys.path[0], shape=shape, solver=name, loss=loss)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+            )
+            parts.append(f"{name} {float(done.stdout):.0f} MiB")
+        except subprocess.TimeoutExpired:
+            parts.append(f"{name} over 120 s")
+    print(f"    peak memory above the data ({size:.0f} MiB): {', '.join(parts)}", flush=True)
+
+
+def main() -> None:
+    """Print a block per shape and loss."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument(
+        "--losses", nargs="+", choices=["logistic", "hinge"], default=["logistic", "hinge"]
+    )
+    parser.add_argument(
+        "--memory", action="store_true", help="also peak memory, in fresh processes"
+    )
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    print(
+        f"immax {immax.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
+        f"SciPy {scipy.__version__}, Python {platform.python_version()}; seeds fixed"
+    )
+    for loss in arguments.losses:
+        for shape in arguments.shapes:
+            compare(shape, loss)
+            if arguments.memory:
+                memory(shape, loss)
+
+
+if __name__ == "__main__":
+    main()

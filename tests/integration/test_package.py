@@ -1,0 +1,73 @@
+"""The package as it is installed, run through real processes."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import requires, version
+from importlib.resources import files
+from pathlib import Path
+
+import immax
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_needs_the_three_core_libraries_only():
+    script = (
+        "import sys; import immax, immax.datasets; "
+        "print(sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    loaded = set(re.findall(r"'(\w+)'", run("-c", script)))
+    assert not loaded & {"torch", "pandas", "polars", "cvxpy", "numba", "matplotlib", "xgboost"}
+    core = [line for line in requires("immax") or [] if "extra ==" not in line]
+    assert sorted(re.split(r"[>=]", line)[0] for line in core) == ["numpy", "scikit-learn", "scipy"]
+
+
+def test_import_adds_little_to_scikit_learn_s_own_time():
+    script = (
+        "import time, sklearn.linear_model; t = time.perf_counter(); "
+        "import immax; print(time.perf_counter() - t)"
+    )
+    assert min(float(run("-c", script)) for _ in range(3)) < 0.5
+
+
+def test_typed_and_versioned():
+    assert files("immax").joinpath("py.typed").is_file()
+    assert version("immax") == immax.__version__
+    assert f"version: {immax.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {immax.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_public_names_have_docstrings():
+    for name in immax.__all__:
+        if name != "__version__":
+            assert getattr(immax, name).__doc__
+
+
+def test_the_demo_prints_its_table():
+    table = run(str(ROOT / "examples" / "demo.py"))
+    assert "accuracy  balanced  log-loss  seconds  recall" in table
+    rows = [line for line in table.splitlines() if re.search(r"\d\.\d{3}", line)]
+    assert len(rows) == 8
+    accuracy = {row[:26].strip(): float(row[26:35]) for row in rows}
+    assert accuracy["IMMAX logistic"] > 0.9
+
+
+def test_readme_s_python_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        run("-W", "error", "-c", block)
+
+
+def test_no_source_file_is_long():
+    for path in (ROOT / "src").rglob("*.py"):
+        assert len(path.read_text().splitlines()) <= 500, path
