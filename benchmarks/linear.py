@@ -126,7 +126,7 @@ def compare(shape: str, loss: str) -> None:
         scale = 2.0 if isinstance(model, IMMAXClassifier) and y.max() == 1 else 1.0
         return objective(loss, X, y, scale * model.coef_, scale * model.intercept_)
 
-    ladder = [10.0**-k for k in range(0, 9)]
+    ladder = [10.0**-k for k in range(9)]
     runs = climb("immax", ladder, lambda tol: ours(loss, X, y, "equal", tol), measure)
     for name, tolerances, make in peers(loss, X, y):
         runs += climb(name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure)

@@ -29,12 +29,15 @@ __all__ = [
     "KinkedRisk",
     "MarginRisk",
     "MaxRisk",
+    "SampleRisk",
     "SmoothRisk",
     "SoftmaxRisk",
     "binary_risk",
 ]
 
 Array = NDArray[Any]
+
+BLOCK_ROWS = 8192
 
 
 class Curvature(Protocol):
@@ -63,6 +66,12 @@ class SmoothRisk(Protocol):
     def curvature(self, scores: Array) -> Curvature: ...
 
 
+class SampleRisk(SmoothRisk, Protocol):
+    """A smooth risk of a whole sample, which can be had in single precision too."""
+
+    def single(self) -> SampleRisk: ...
+
+
 class Envelope(SmoothRisk, Protocol):
     """A smooth stand-in for a risk with kinks, at given multipliers and stiffness."""
 
@@ -82,7 +91,9 @@ class KinkedRisk(Protocol):
 
 
 def _mean(losses: Array, weight: Array) -> float:
-    return float(np.dot(losses.astype(np.float64), weight.astype(np.float64)))
+    return float(
+        np.dot(losses.astype(np.float64, copy=False), weight.astype(np.float64, copy=False))
+    )
 
 
 def _uniform(n_classes: int, dtype: Any) -> Array:
@@ -128,19 +139,40 @@ class MarginRisk:
     def smooth(self) -> bool:
         return self.surrogate.smooth
 
-    def margins(self, scores: Array) -> Array:
-        return np.asarray(self.slope * scores[:, 0] + self.shift)
+    def _blocks(self) -> list[slice]:
+        """Rows few enough for the temporary arrays to stay in the cache."""
+        return [slice(i, i + BLOCK_ROWS) for i in range(0, self.weight.size, BLOCK_ROWS)]
+
+    def _margins(self, scores: Array, rows: slice) -> Array:
+        margins = self.slope[rows] * scores[rows, 0]
+        margins += self.shift[rows]
+        return np.asarray(margins)
 
     def value(self, scores: Array) -> float:
-        return _mean(self.surrogate.value(self.margins(scores)), self.weight)
+        return self.value_gradient(scores)[0]
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
-        value, slope = self.surrogate.value_slope(self.margins(scores))
-        return _mean(value, self.weight), (slope * self.weight * self.slope)[:, None]
+        value, gradient = 0.0, np.empty_like(scores)
+        for rows in self._blocks():
+            losses, slope = self.surrogate.value_slope(self._margins(scores, rows))
+            value += _mean(losses, self.weight[rows])
+            slope *= self.weight[rows]
+            np.multiply(slope, self.slope[rows], out=gradient[rows, 0])
+        return value, gradient
 
     def curvature(self, scores: Array) -> DiagonalCurvature:
-        entries = self.surrogate.curvature(self.margins(scores))
-        return DiagonalCurvature((entries * self.weight * self.slope**2)[:, None])
+        entries = np.empty_like(scores)
+        for rows in self._blocks():
+            bend = self.surrogate.curvature(self._margins(scores, rows))
+            bend *= self.weight[rows]
+            np.multiply(bend, self.slope[rows] ** 2, out=entries[rows, 0])
+        return DiagonalCurvature(entries)
+
+    def single(self) -> MarginRisk:
+        slope, shift, weight = (
+            part.astype(np.float32) for part in (self.slope, self.shift, self.weight)
+        )
+        return MarginRisk(self.surrogate, slope, shift, weight, self.convex)
 
     def envelope(self, multipliers: Array | None, stiffness: float) -> MarginEnvelope:
         """The hinge's augmented Lagrangian; multipliers are slopes of the hinge, in [-1, 0]."""
@@ -157,7 +189,7 @@ class MarginEnvelope(MarginRisk):
         self._base = base
 
     def dual(self, scores: Array) -> tuple[Array, Array, float]:
-        multipliers = self.surrogate.slope(self.margins(scores))
+        multipliers = self.surrogate.slope(self._margins(scores, slice(None)))
         # The hinge's conjugate is the identity on [-1, 0].
         value = _mean(multipliers * (self._base.shift - 1), self.weight)
         return multipliers, (multipliers * self.slope * self.weight)[:, None], value
@@ -207,6 +239,9 @@ class SoftmaxRisk:
 
     def curvature(self, scores: Array) -> Curvature:
         return self._kernel.curvature(scores)
+
+    def single(self) -> SoftmaxRisk:
+        return SoftmaxRisk(self.spec, self.y, self.weight.astype(np.float32), self.drop)
 
 
 @dataclass
@@ -279,6 +314,9 @@ class ExponentialRisk:
 
     def curvature(self, scores: Array) -> ExponentialCurvature:
         return ExponentialCurvature(self._others(scores) * self._slope[:, None] ** 2, self.y)
+
+    def single(self) -> ExponentialRisk:
+        return ExponentialRisk(self.y, self.rho, self.weight.astype(np.float32))
 
 
 @dataclass

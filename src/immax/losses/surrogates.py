@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from immax.losses.softmax import as_scores, focal_curvature, focal_slope
+from immax.losses.softmax import as_scores, float_dtype, focal_curvature, focal_slope
 from immax.margins import class_vector
 
 __all__ = [
@@ -35,7 +35,7 @@ Array = NDArray[Any]
 
 def softplus(u: Array) -> Array:
     """``log(1 + e^u)`` without overflow."""
-    return np.asarray(np.maximum(u, 0) + np.log1p(np.exp(-np.abs(u))))
+    return np.asarray(np.maximum(u, 0) + np.log1p(_exp_of_minus_abs(u)))
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,31 @@ class Surrogate:
     smooth: bool = True
 
     def value(self, u: ArrayLike) -> Array:
-        return self.value_slope(np.asarray(u))[0]
+        return self.value_slope(np.asarray(u, float_dtype(u)))[0]
 
     def slope(self, u: ArrayLike) -> Array:
-        return self.value_slope(np.asarray(u))[1]
+        return self.value_slope(np.asarray(u, float_dtype(u)))[1]
 
 
 def _logistic(u: Array) -> tuple[Array, Array]:
-    small = np.exp(-np.abs(u))
-    value = np.maximum(-u, 0) + np.log1p(small)
-    return value, -np.where(u > 0, small, 1) / (1 + small)
+    small = _exp_of_minus_abs(u)
+    value = np.asarray(np.log1p(small))
+    value -= np.minimum(u, 0)
+    slope = np.where(u > 0, small, 1)
+    small += 1
+    slope /= -small
+    return value, slope
 
 
 def _logistic_curvature(u: Array) -> Array:
-    small = np.exp(-np.abs(u))
+    small = _exp_of_minus_abs(u)
     return np.asarray(small / (1 + small) ** 2)
+
+
+def _exp_of_minus_abs(u: Array) -> Array:
+    out = np.atleast_1d(np.abs(u))
+    np.negative(out, out=out)
+    return np.asarray(np.exp(out, out=out)).reshape(u.shape)
 
 
 def _hinge(u: Array) -> tuple[Array, Array]:

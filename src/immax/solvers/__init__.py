@@ -12,10 +12,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from numpy.typing import NDArray
+
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.multipliers import multipliers
 from immax.solvers.newton import newton
 from immax.solvers.problem import Problem, Solution
+from immax.solvers.rehearsal import rehearse, worth_rehearsing
 
 __all__ = ["SOLVERS", "Problem", "Solution", "choose", "solve"]
 
@@ -41,21 +44,39 @@ def choose(problem: Problem[Any]) -> str:
 
 
 def solve(
-    problem: Problem[Any], solver: str = "auto", tol: float = 1e-6, **options: Any
+    problem: Problem[Any],
+    solver: str = "auto",
+    start: NDArray[Any] | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    random_state: int = 0,
 ) -> Solution:
     """Solve a problem with the named solver, or with the one that suits its shape.
 
-    ``tol`` is that of the gap, relative to the objective. Small problems are solved to the
-    end of the arithmetic's precision, which costs next to nothing. Further options are
-    ``start``, ``max_iter`` and ``random_state`` (of the rows that a preconditioner samples).
+    Parameters
+    ----------
+    problem : Problem
+    solver : {"auto", "newton", "lbfgs"}
+    start : ndarray of the problem's shape, optional
+    tol : float
+        Of the gap, relative to the objective. Small problems are solved to the end of the
+        arithmetic's precision, which costs next to nothing.
+    max_iter : int
+    random_state : int
+        Seeds the rows that a preconditioner samples.
     """
     smooth = SOLVERS[choose(problem) if solver == "auto" else solver]
     n, d = problem.X.shape
-    options["tol"] = min(tol, 1e-14) if n * d * problem.shape[0] <= SMALL else tol
-    if problem.risk.smooth:
-        solution = smooth(problem, **options)
+    aim = min(tol, 1e-14) if n * d * problem.shape[0] <= SMALL else tol
+    options: dict[str, Any] = {"tol": aim, "random_state": random_state}
+    if not problem.risk.smooth:
+        options["patience"] = 30 if smooth is newton else 300
+        solution = multipliers(problem, smooth, start=start, max_iter=max_iter, **options)
     else:
-        patience = 30 if smooth is newton else 300
-        solution = multipliers(problem, smooth, patience=patience, **options)
+        spent = 0
+        if smooth is lbfgs and start is None and worth_rehearsing(problem, tol):
+            start, spent = rehearse(problem, max_iter, random_state)
+        solution = smooth(problem, start=start, max_iter=max_iter - spent, **options)
+        solution = replace(solution, n_iter=solution.n_iter + spent)
     within = solution.gap is not None and solution.gap <= tol * abs(solution.objective)
     return replace(solution, converged=solution.converged or within)

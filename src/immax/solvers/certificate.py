@@ -29,10 +29,11 @@ def settle_biases(problem: Problem[SmoothRisk], theta: Array, scores: Array) -> 
     risk = problem.risk
     value, residuals = risk.value_gradient(scores)
     theta = theta.copy()
+    eps = np.finfo(scores.dtype).eps
     for _ in range(50):
         slope = residuals.sum(axis=0, dtype=np.float64)
         scale = np.abs(residuals).sum(dtype=np.float64)
-        if np.abs(slope).max() <= 8 * np.finfo(np.float64).eps * scale:
+        if np.abs(slope).max() <= 8 * eps * scale:
             break
         hessian = risk.curvature(scores).total().astype(np.float64)
         size = max(float(np.trace(hessian)), np.finfo(np.float64).tiny)
@@ -43,7 +44,7 @@ def settle_biases(problem: Problem[SmoothRisk], theta: Array, scores: Array) -> 
         for _ in range(30):
             moved = move.astype(scores.dtype)
             trial = risk.value_gradient(scores + moved)
-            if trial[0] <= value + 1e-15 * abs(value):
+            if trial[0] <= value + 8 * eps * abs(value):
                 best = trial
                 break
             move *= 0.25
@@ -64,6 +65,7 @@ class Certifier:
         self.tol = tol
         self._target = tol
         self._exhausted = False
+        self._settled: tuple[Point, Point] | None = None  # a point, and with its biases settled
 
     def _bound(self, point: Point) -> float:
         slope = self.problem.weights(point.gradient).astype(np.float64)
@@ -81,13 +83,17 @@ class Certifier:
         if not self.problem.risk.convex:
             return True
         settled = settle_biases(self.problem, point.theta, point.scores)
+        self._settled = point, settled
         self._target *= 0.1  # for the next time, if the biases had hidden the gap
         return self._bound(settled) <= self.tol * abs(settled.value)
 
     def solution(self, point: Point, n_iter: int) -> Solution:
         gap = None
         if self.problem.risk.convex:
-            point = settle_biases(self.problem, point.theta, point.scores)
+            if self._settled is not None and self._settled[0] is point:
+                point = self._settled[1]
+            else:
+                point = settle_biases(self.problem, point.theta, point.scores)
             gap = self._bound(point)
         done = self._exhausted or self._bound(point) <= self.tol * abs(point.value)
         return Solution(point.theta, point.value, gap, n_iter, done)

@@ -28,7 +28,7 @@ from immax.solvers.problem import Problem, Solution
 __all__ = ["lbfgs"]
 
 Array = NDArray[Any]
-MEMORY = 20
+MEMORY = 10
 
 
 def lbfgs(
@@ -43,17 +43,18 @@ def lbfgs(
     certifier = Certifier(problem, tol)
     point = Point.at(problem, problem.zeros() if start is None else start)
     price = block_cost(problem)
+    # A start that was given is taken to be worth a block preconditioner at once.
     renew = 0.0
+    settled_in = start is not None
     pairs: deque[tuple[Array, Array, float]] = deque(maxlen=MEMORY)
     precondition: Preconditioner | None = None
     for iteration in range(max_iter + 1):
         if iteration >= renew:
-            build = block_preconditioner if iteration >= price - 1 else diagonal_preconditioner
+            affordable = iteration >= price - 1 or (settled_in and price < 20)
+            build = block_preconditioner if affordable else diagonal_preconditioner
             precondition = build(problem, point.scores, rng)
             pairs.clear()
-            renew = max(2 * iteration, iteration + 2 * price, 1)
-            if build is diagonal_preconditioner:
-                renew = max(price, 1) if iteration < price else np.inf
+            renew = max(2 * iteration, iteration + 2 * price, 1) if affordable else max(price, 1)
         assert precondition is not None
         direction = _direction(point.gradient, pairs, precondition)
         if certifier.accepts(point, direction) or iteration == max_iter:

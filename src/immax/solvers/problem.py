@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.solvers.row_parts import RowParts
 
 __all__ = ["Problem", "Solution"]
 
@@ -47,6 +49,10 @@ class Problem(Generic[R]):
     def with_risk(self, risk: SmoothRisk) -> Problem[SmoothRisk]:
         return Problem(self.X, risk, self.lam, self.fit_intercept)
 
+    @cached_property
+    def _parts(self) -> RowParts:
+        return RowParts(self.X)
+
     def zeros(self) -> Array:
         return np.zeros(self.shape, dtype=self.dtype)
 
@@ -57,10 +63,10 @@ class Problem(Generic[R]):
     def scores(self, theta: Array) -> Array:
         """``X W^T + b``, shape (n, k), in Fortran order."""
         W = self.weights(theta)
-        if W.shape[0] == 1:
-            scores = np.asarray(self.X @ W[0])[:, None]
-        elif self.is_sparse:
-            scores = np.asfortranarray(self.X @ W.T)
+        if self.is_sparse:
+            scores = np.asfortranarray(self._parts.product(W.T))
+        elif W.shape[0] == 1:
+            scores = (self.X @ W[0])[:, None]
         else:
             scores = (W @ self.X.T).T
         if self.fit_intercept:
@@ -71,10 +77,10 @@ class Problem(Generic[R]):
         """Gradient in theta of ``sum_ij residuals_ij scores_ij``."""
         gradient = np.empty(self.shape, dtype=self.dtype)
         W = self.weights(gradient)
-        if W.shape[0] == 1:
+        if self.is_sparse:
+            W[:] = self._parts.transposed_product(residuals).T
+        elif W.shape[0] == 1:
             W[0] = self.X.T @ np.ascontiguousarray(residuals[:, 0])
-        elif self.is_sparse:
-            W[:] = (self.X.T @ residuals).T
         else:
             W[:] = residuals.T @ self.X
         if self.fit_intercept:
