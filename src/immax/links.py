@@ -8,11 +8,14 @@ a row are one state of the chain, so g distinct margins cost O(c g + g^3) per sa
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from immax.cores import available_cores
 from immax.losses.softmax import focal_slope
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import softplus
@@ -63,11 +66,12 @@ def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Ar
         return _binary_proba(score, margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
-    out = np.empty_like(h)
-    for rows in _row_blocks(h.shape[0], margins.size * inverse.size):
-        q, staying = _temperature_chain(h[rows], inverse, groups, own=loss == "exponential")
-        out[rows] = _normalised((q if staying is None else q * staying) * factor)
-    return out
+
+    def link(block: Array) -> Array:
+        q, staying = _temperature_chain(block, inverse, groups, own=loss == "exponential")
+        return (q if staying is None else q * staying) * factor
+
+    return _by_rows(link, h, margins.size * inverse.size)
 
 
 def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
@@ -107,25 +111,23 @@ def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
     h = _checked(scores, spec.n_classes)
     if h.ndim == 1:
         raise ValueError("scores must have shape (n, c); got one dimension")
-    out = np.empty_like(h)
     factor = (spec.temperature / spec.weight).astype(h.dtype)
     inverse, groups = np.unique(1 / spec.temperature, return_inverse=True)
     one_row = inverse.size == 1 and not spec.random
     no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random)
-    states = 1 if one_row else inverse.size if no_offsets else spec.n_classes
-    for rows in _row_blocks(h.shape[0], spec.n_classes * states):
-        block = h[rows] * spec.scale.astype(h.dtype)
+
+    def link(block: Array) -> Array:
+        scaled = block * spec.scale.astype(h.dtype)
         if one_row:
-            q = _one_temperature(block, spec)
+            q = _one_temperature(scaled, spec)
         elif no_offsets:
-            q = _temperature_chain(block, inverse, groups)[0]
+            q = _temperature_chain(scaled, inverse, groups)[0]
         else:
-            q = _full_chain(block, spec)
-        weighted = q * factor
-        if spec.focus:
-            weighted /= _focal_factor(q, spec.focus)
-        out[rows] = _normalised(weighted)
-    return out
+            q = _full_chain(scaled, spec)
+        return q * factor if spec.focus == 0 else q * factor / _focal_factor(q, spec.focus)
+
+    states = 1 if one_row else inverse.size if no_offsets else spec.n_classes
+    return _by_rows(link, h, spec.n_classes * states)
 
 
 def _focal_factor(p: Array, focus: float) -> Array:
@@ -149,9 +151,21 @@ def _checked(scores: ArrayLike, n_classes: int) -> Array:
     return h
 
 
-def _row_blocks(n: int, entries_per_row: int) -> list[slice]:
+def _by_rows(link: Callable[[Array], Array], h: Array, entries_per_row: int) -> Array:
+    """Probabilities block by block, a thread for each core; NumPy lets go of the lock."""
     size = max(1, BLOCK_ENTRIES // entries_per_row)
-    return [slice(begin, begin + size) for begin in range(0, n, size)]
+    blocks = [slice(begin, begin + size) for begin in range(0, h.shape[0], size)]
+    out = np.empty_like(h)
+
+    def work(rows: slice) -> None:
+        out[rows] = _normalised(link(h[rows]))
+
+    if len(blocks) == 1:
+        work(blocks[0])
+    elif blocks:
+        with ThreadPoolExecutor(min(len(blocks), available_cores())) as pool:
+            list(pool.map(work, blocks))
+    return out
 
 
 def _normalised(p: Array) -> Array:
@@ -177,7 +191,7 @@ def _temperature_chain(
     rows = np.empty((n, g, c), h.dtype)
     np.multiply((h - best[:, member])[:, None, :], beta[:, None], out=rows)
     np.exp(rows, out=rows)
-    sums = rows @ np.equal.outer(member, np.arange(g)).astype(h.dtype)
+    sums = np.add.reduceat(rows, starts, axis=2)
     log_mass = np.log(sums) + best[:, None, :] * beta[:, None]
     log_mass -= _log_sum(log_mass)
     state = stationary(log_mass)
@@ -253,8 +267,10 @@ def stationary(log_rates: Array) -> Array:
     floor = -0.4 * np.log(np.finfo(log_rates.dtype).max)
     tame = (log_rates[:, off] > floor).all(axis=1) if g > 1 else np.ones(n, bool)
     out = np.empty((n, g), log_rates.dtype)
-    out[tame] = _reduce(np.exp(log_rates[tame]))
-    out[~tame] = _log_reduce(log_rates[~tame].copy())
+    if tame.any():
+        out[tame] = _reduce(np.exp(log_rates[tame]))
+    if not tame.all():
+        out[~tame] = _log_reduce(log_rates[~tame])
     return out
 
 

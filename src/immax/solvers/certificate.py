@@ -22,7 +22,9 @@ __all__ = ["Certifier", "settle_biases"]
 Array = NDArray[Any]
 
 
-def settle_biases(problem: Problem[SmoothRisk], theta: Array, scores: Array) -> Point:
+def settle_biases(
+    problem: Problem[SmoothRisk], theta: Array, scores: Array, most_steps: int = 50
+) -> Point:
     """Move to the biases that are best for these weights, by Newton steps on the scores."""
     if not problem.fit_intercept:
         return Point.at(problem, theta)
@@ -30,7 +32,7 @@ def settle_biases(problem: Problem[SmoothRisk], theta: Array, scores: Array) -> 
     value, residuals = risk.value_gradient(scores)
     theta = theta.copy()
     eps = np.finfo(scores.dtype).eps
-    for _ in range(50):
+    for _ in range(most_steps):
         slope = residuals.sum(axis=0, dtype=np.float64)
         scale = np.abs(residuals).sum(dtype=np.float64)
         if np.abs(slope).max() <= 8 * eps * scale:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.losses.risks import SmoothRisk
-from immax.solvers.certificate import Certifier
+from immax.solvers.certificate import Certifier, settle_biases
 from immax.solvers.line_search import Point, step
 from immax.solvers.preconditioners import (
     Preconditioner,
@@ -41,7 +41,11 @@ def lbfgs(
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective."""
     rng = np.random.default_rng(random_state)
     certifier = Certifier(problem, tol)
-    point = Point.at(problem, problem.zeros() if start is None else start)
+    if start is None:
+        zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
+        point = settle_biases(problem, problem.zeros(), zeros, most_steps=2)
+    else:
+        point = Point.at(problem, start)
     price = block_cost(problem)
     # A start that was given is taken to be worth a block preconditioner at once.
     renew = 0.0

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+from immax.cores import available_cores
 
 __all__ = ["RowParts"]
 
 Array = NDArray[Any]
 
 ENTRIES_PER_THREAD = 250_000  # fewer are not worth a thread
-MOST_THREADS = 8
 
 
 class RowParts:
@@ -26,46 +29,40 @@ class RowParts:
 
     def __init__(self, X: Any) -> None:
         self._shape = X.shape
-        count = max(1, min(_cores(), MOST_THREADS, X.nnz // ENTRIES_PER_THREAD))
+        count = max(1, min(available_cores(), X.nnz // ENTRIES_PER_THREAD))
         targets = np.linspace(0, X.nnz, count + 1)[1:-1]
-        self._cuts = [0, *np.searchsorted(X.indptr, targets).tolist(), X.shape[0]]
-        self._parts = [
-            _rows_of(X, begin, end)
-            for begin, end in zip(self._cuts[:-1], self._cuts[1:], strict=True)
-        ]
+        cuts = [0, *np.searchsorted(X.indptr, targets).tolist(), X.shape[0]]
+        self._rows = [slice(begin, end) for begin, end in pairwise(cuts)]
+        self._parts = [_view(X, rows, sparse.csr_matrix) for rows in self._rows]
+        self._transposed = [_view(X, rows, sparse.csc_matrix) for rows in self._rows]
         self._pool = ThreadPoolExecutor(count) if count > 1 else None
 
     def product(self, right: Array) -> Array:
         """``X @ right`` for ``right`` of shape (d, k)."""
-        right = np.ascontiguousarray(right)
-        if right.shape[1] == 1:
-            right = right[:, 0]
-        out = np.concatenate(self._map(lambda part, _: part @ right))
-        return out.reshape(self._shape[0], -1)
+        vector = _contiguous(right)
+        parts = self._map(lambda part: part @ vector, self._parts)
+        return np.concatenate(parts).reshape(self._shape[0], -1)
 
     def transposed_product(self, right: Array) -> Array:
         """``X.T @ right`` for ``right`` of shape (n, k)."""
-        right = np.ascontiguousarray(right)
-        if right.shape[1] == 1:
-            right = right[:, 0]
-        out = sum(self._map(lambda part, rows: part.T @ right[rows]))
-        return np.asarray(out).reshape(self._shape[1], -1)
+        vector = _contiguous(right)
+        parts = self._map(lambda part, r: part @ vector[r], self._transposed, self._rows)
+        return np.asarray(sum(parts)).reshape(self._shape[1], -1)
 
-    def _map(self, work: Any) -> list[Array]:
-        rows = [slice(b, e) for b, e in zip(self._cuts[:-1], self._cuts[1:], strict=True)]
-        if self._pool is None:
-            return [work(part, r) for part, r in zip(self._parts, rows, strict=True)]
-        return list(self._pool.map(work, self._parts, rows))
+    def _map(self, work: Callable[..., Array], *lists: Iterable[Any]) -> list[Array]:
+        return list(map(work, *lists) if self._pool is None else self._pool.map(work, *lists))
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _contiguous(right: Array) -> Array:
+    return np.ascontiguousarray(right[:, 0] if right.shape[1] == 1 else right)
 
 
-def _rows_of(X: Any, begin: int, end: int) -> Any:
-    """Rows of a CSR matrix without a copy of its entries."""
-    first, last = X.indptr[begin], X.indptr[end]
-    arrays = X.data[first:last], X.indices[first:last], X.indptr[begin : end + 1] - first
-    return type(X)(arrays, shape=(end - begin, X.shape[1]), copy=False)
+def _view(X: Any, rows: slice, kind: Any) -> Any:
+    """Rows of a CSR matrix, or as CSC their transpose, without a copy of the entries."""
+    first, last = X.indptr[rows.start], X.indptr[rows.stop]
+    shape = rows.stop - rows.start, X.shape[1]
+    view = kind(shape if kind is sparse.csr_matrix else shape[::-1], dtype=X.dtype)
+    # Set one by one: the constructor would copy a slice of a larger array.
+    view.data, view.indices = X.data[first:last], X.indices[first:last]
+    view.indptr = X.indptr[rows.start : rows.stop + 1] - first
+    return view
