@@ -60,7 +60,10 @@ def test_power_margins():
     counts = [1000, 10, 1]
     np.testing.assert_allclose(power_margins(counts, 0, total=3), np.ones(3))
     np.testing.assert_allclose(power_margins(counts, 1 / 3), theory_margins(counts))
-    assert np.isfinite(power_margins([1e300, 1.0], 5)).all()
+    np.testing.assert_allclose(power_margins([1e300, 1.0], -0.5), [1e-150, 1], rtol=1e-9)
+    for power in (200, -200):
+        with pytest.raises(ValueError, match="makes the margins of some classes vanish"):
+            power_margins([1000, 1], power)
 
 
 def test_search_box_is_the_paper_s():

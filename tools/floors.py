@@ -1,4 +1,4 @@
-"""Print the oldest versions that pyproject.toml allows of the runtime dependencies."""
+"""Print the oldest versions that pyproject.toml allows, as pip constraints."""
 
 import tomllib
 from pathlib import Path
@@ -9,7 +9,8 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 def main() -> None:
     """Turn each ``name>=version`` into ``name==version``."""
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    for requirement in project["dependencies"]:
+    extras = project["optional-dependencies"].values()
+    for requirement in sum(extras, start=project["dependencies"]):
         print(requirement.replace(">=", "=="))
 
 

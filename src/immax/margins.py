@@ -136,8 +136,11 @@ def power_margins(counts: ArrayLike, power: float, total: float = 1.0) -> Vector
     m = class_vector(counts, "counts")
     if not np.isfinite(power):
         raise ValueError(f"power must be a finite number; got {power!r}")
-    # Relative to the largest count, so that a large power cannot overflow.
-    return _scaled_to((m / m.max()) ** float(power), total)
+    exponent = float(power) * np.log(m)
+    rho = np.exp(exponent - exponent.max())
+    if not rho.all():
+        raise ValueError(f"power {power!r} makes the margins of some classes vanish")
+    return _scaled_to(rho, total)
 
 
 def search_box(rho: ArrayLike, width: float = 0.8, n: int = 10) -> Vector:

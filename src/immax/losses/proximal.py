@@ -73,15 +73,19 @@ def _solve_rise(
         return np.asarray(np.clip(np.minimum(reaching_one, 1 / weight), 0, None))
     # Safeguarded Newton from the left end, where the function is not positive.
     low = np.maximum(start, 0)
-    high = np.maximum(-surrogate.slope(intercept + low * slope) / weight, low)
+    high = -surrogate.slope(intercept + low * slope) / weight
+    # Where u >= 0 the slope is at least -1, which bounds the root without overflow.
+    high = np.maximum(np.minimum(high, np.maximum(-intercept / slope, 1 / weight)), low)
     rise = low
-    for _ in range(60):
+    for iteration in range(80):
         u = intercept + rise * slope
         value = rise * weight + surrogate.slope(u)
         low = np.where(value <= 0, rise, low)
         high = np.where(value >= 0, rise, high)
         step = rise - value / (weight + surrogate.curvature(u) * slope)
         inside = (step > low) & (step < high)
+        if iteration % 3 == 2:  # against creeping along an exponential
+            inside &= high - low < 1e-3 * high
         following = np.where(inside, step, (low + high) / 2)
         if np.all(np.abs(following - rise) <= 4 * np.finfo(rise.dtype).eps * (1 + np.abs(rise))):
             break

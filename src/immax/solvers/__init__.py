@@ -12,8 +12,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from immax.solvers.certificate import reachable
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.multipliers import multipliers
 from immax.solvers.newton import newton
@@ -69,14 +71,29 @@ def solve(
     n, d = problem.X.shape
     aim = min(tol, 1e-14) if n * d * problem.shape[0] <= SMALL else tol
     options: dict[str, Any] = {"tol": aim, "random_state": random_state}
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # A step too far overflows, and the line search comes back from it.
+        solution = _run(problem, smooth, start, max_iter, options)
+    if solution.gap is None:
+        return solution
+    within = solution.gap <= reachable(tol, problem.dtype) * abs(solution.objective)
+    return replace(solution, converged=within)
+
+
+def _run(
+    problem: Problem[Any],
+    smooth: Callable[..., Solution],
+    start: NDArray[Any] | None,
+    max_iter: int,
+    options: dict[str, Any],
+) -> Solution:
     if not problem.risk.smooth:
-        options["patience"] = 30 if smooth is newton else 300
-        solution = multipliers(problem, smooth, start=start, max_iter=max_iter, **options)
-    else:
-        spent = 0
-        if smooth is lbfgs and start is None and worth_rehearsing(problem, tol):
-            start, spent = rehearse(problem, max_iter, random_state)
-        solution = smooth(problem, start=start, max_iter=max_iter - spent, **options)
-        solution = replace(solution, n_iter=solution.n_iter + spent)
-    within = solution.gap is not None and solution.gap <= tol * abs(solution.objective)
-    return replace(solution, converged=solution.converged or within)
+        patience = 30 if smooth is newton else 300
+        return multipliers(
+            problem, smooth, start=start, max_iter=max_iter, patience=patience, **options
+        )
+    spent = 0
+    if smooth is lbfgs and start is None and worth_rehearsing(problem, options["tol"]):
+        start, spent = rehearse(problem, max_iter, options["random_state"])
+    solution = smooth(problem, start=start, max_iter=max_iter - spent, **options)
+    return replace(solution, n_iter=solution.n_iter + spent)

@@ -52,8 +52,14 @@ def step(
     penalty = problem.penalty(point.theta)
     noise = 4 * np.finfo(problem.dtype).eps * abs(point.value)
 
+    def moved(t: float, scores: Array, value: float, residuals: Array) -> Point:
+        theta = point.theta + problem.dtype.type(t) * direction
+        gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
+        return Point(theta, scores, value, gradient)
+
     t, low, high = 1.0, 0.0, np.inf
-    low_slope = slope
+    low_slope, same_side = slope, 0
+    best: tuple[float, Array, float, Array] | None = None
     for _ in range(MOST_TRIALS):
         scores = point.scores + problem.dtype.type(t) * ray
         risk, residuals = problem.risk.value_gradient(scores)
@@ -63,22 +69,24 @@ def step(
             value <= point.value + noise and here <= -0.8 * slope
         )
         if lower and abs(here) <= flatness * abs(slope):
-            theta = point.theta + problem.dtype.type(t) * direction
-            gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
-            return Point(theta, scores, value, gradient)
+            return moved(t, scores, value, residuals)
+        if lower and (best is None or value < best[2]):
+            best = t, scores, value, residuals
         if lower and here < 0:
             low, low_slope = t, here
+            same_side = max(same_side, 0) + 1
             if not np.isfinite(high):
                 t *= 4
                 continue
         else:
             high, high_slope = t, here
-        # Towards the root of the slope by a secant, safeguarded; by bisection without one.
+            same_side = min(same_side, 0) - 1
+        # Towards the root of the slope by a secant; by bisection where the secant creeps.
         share = 0.5
-        if high_slope > 0:
+        if high_slope > 0 and abs(same_side) < 3:
             share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.125
         t = low + (high - low) * min(max(share, 0.02), 0.98)
-    return None
+    return None if best is None else moved(*best)
 
 
 def _dot(a: Array, b: Array) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.losses.risks import KinkedRisk
-from immax.solvers.certificate import settle_biases
+from immax.solvers.certificate import reachable, settle_biases
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["multipliers"]
@@ -25,6 +25,7 @@ Array = NDArray[Any]
 MOST_ROUNDS = 60
 START_STIFFNESS = 0.25  # wide enough that a score of zero feels the curvature
 GROWTH = 4.0
+SOFTEST = 1e-7
 
 
 def multipliers(
@@ -41,7 +42,7 @@ def multipliers(
     ``inner`` solves the smooth problems; ``max_iter`` bounds its iterations in all.
     """
     theta = problem.zeros() if start is None else start
-    best, value, dual = theta, np.inf, -np.inf
+    best, value, dual = theta, problem.objective(theta), -np.inf
     slopes: Array | None = None
     stiffness, solved, care = START_STIFFNESS, 0.0, 0.1
     relative = previous = np.inf
@@ -64,6 +65,8 @@ def multipliers(
         if not found.converged and spent < max_iter:
             # Too stiff a step to take at once: go by way of a softer envelope.
             stiffness = (solved * stiffness) ** 0.5 if solved else stiffness / 64
+            if stiffness < SOFTEST:
+                break
             continue
         solved = stiffness
         point = settle_biases(smooth, found.theta, smooth.scores(found.theta))
@@ -78,16 +81,17 @@ def multipliers(
         rounding = 32 * eps * (abs(conjugate) + squared)
         if problem.fit_intercept:
             rounding += 2 * float(np.abs(pulled[:, -1]) @ np.abs(theta[:, -1]))
-        dual = max(dual, conjugate - squared - rounding)
+        bound = conjugate - squared - rounding
+        if bound <= value:  # not so where an overflow has spoilt it
+            dual = max(dual, bound)
         relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
         stuck = stuck + 1 if relative > 0.9 * previous else 0
         # A gap that stays put this low is as small as rounding lets it be.
-        done = relative <= tol or (stuck > 2 and relative < 0.3 * eps**0.5)
+        done = relative <= tol or (stuck > 2 and relative <= reachable(tol, problem.dtype))
         if done or spent >= max_iter:
             break
-        if found.n_iter == 0:
-            care *= 0.1
-        elif relative > 0.2 * previous:
+        if relative > 0.2 * previous:
             stiffness = min(stiffness * GROWTH, stiffest)
+            care = 0.1 * care if found.n_iter == 0 else care
         previous = relative
-    return Solution(best, value, max(value - dual, 0.0), spent, done)
+    return Solution(best, value, value - dual, spent, done)

@@ -25,13 +25,14 @@ def newton(
     start: Array | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
-    random_state: int = 0,  # noqa: ARG001 - every solver takes it; this one draws nothing
+    random_state: int = 0,
 ) -> Solution:
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective."""
+    rng = np.random.default_rng(random_state)
     certifier = Certifier(problem, tol)
     point = Point.at(problem, problem.zeros() if start is None else start)
     for iteration in range(max_iter + 1):
-        direction = _direction(problem, point)
+        direction = _direction(problem, point, rng)
         if certifier.accepts(point, direction):
             # The last direction is at hand, and a full step along it squares the error.
             last = Point.at(problem, point.theta + direction)
@@ -45,9 +46,9 @@ def newton(
     return certifier.solution(point, iteration)
 
 
-def _direction(problem: Problem[SmoothRisk], point: Point) -> Array:
+def _direction(problem: Problem[SmoothRisk], point: Point, rng: np.random.Generator) -> Array:
     if point.gradient.size > MOST_PARAMETERS:
-        return _conjugate_direction(problem, point)
+        return _conjugate_direction(problem, point, rng)
     matrix = hessian(problem, problem.risk.curvature(point.scores))
     gradient = point.gradient.astype(np.float64)
     k, width = gradient.shape
@@ -58,21 +59,28 @@ def _direction(problem: Problem[SmoothRisk], point: Point) -> Array:
         # Stiffen the direction in which the risk is flat: there is nothing to gain in it.
         outer = largest * np.outer(null, null)
         matrix.reshape(k, width, k, width)[:, np.arange(width), :, np.arange(width)] += outer
-    ridge = 1e-15 * largest
-    while True:
+    # Scaled to a unit diagonal, columns of very different sizes do no harm.
+    scale = 1 / np.sqrt(np.maximum(matrix[diagonal, diagonal], 1e-300))
+    matrix *= scale[:, None]
+    matrix *= scale
+    scaled = gradient.ravel() * scale
+    ridge = 1e-14
+    for _ in range(10):
         # The ridge grows until a loss that is not convex has a direction of descent.
         matrix[diagonal, diagonal] += ridge
-        direction = -np.linalg.solve(matrix, gradient.ravel()).reshape(gradient.shape)
-        slope = float(np.vdot(gradient, direction))
-        if slope < 0 or not gradient.any() or ridge > largest:
-            return np.asarray(direction.astype(problem.dtype, copy=False))
+        direction = -scale * np.linalg.solve(matrix, scaled)
+        if float(gradient.ravel() @ direction) < 0:
+            break
         ridge *= 100
+    return np.asarray(direction.reshape(gradient.shape).astype(problem.dtype, copy=False))
 
 
-def _conjugate_direction(problem: Problem[SmoothRisk], point: Point) -> Array:
+def _conjugate_direction(
+    problem: Problem[SmoothRisk], point: Point, rng: np.random.Generator
+) -> Array:
     """The Newton direction by preconditioned conjugate gradients, cut short by accuracy."""
     curvature = problem.risk.curvature(point.scores)
-    precondition = diagonal_preconditioner(problem, point.scores, np.random.default_rng(0))
+    precondition = diagonal_preconditioner(problem, point.scores, rng)
     direction = np.zeros_like(point.gradient)
     residual = -point.gradient
     steep = precondition(residual)

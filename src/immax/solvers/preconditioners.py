@@ -90,16 +90,19 @@ def block_preconditioner(
             hessian[:d, :d] = (weighted.T @ features).toarray()
             linear = np.asarray(weighted.sum(axis=0)).ravel()
         else:
-            weighted = features * weight[:, None]
+            weighted = features * weight[:, None].astype(problem.dtype)
             hessian[:d, :d] = weighted.T @ features
             linear = weighted.sum(axis=0)
         if problem.fit_intercept:
             hessian[d, :d] = hessian[:d, d] = linear
-            hessian[d, d] = weight.sum() * (1 + 1e-9) + np.finfo(np.float64).tiny
-        rounding = 1e-14 * np.trace(hessian)
-        hessian[np.arange(d), np.arange(d)] += 2 * problem.lam + rounding
-    # NumPy's own LAPACK: SciPy's brings a second pool of threads that get in the way.
-    inverses = np.linalg.inv(blocks).astype(problem.dtype, copy=False)
+            hessian[d, d] = weight.sum() * (1 + 1e-9)
+        hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
+    # Scaled to unit diagonals, columns of very different sizes do no harm. NumPy's own LAPACK:
+    # SciPy's brings a second pool of threads that get in the way.
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(blocks, axis1=1, axis2=2), 1e-300))
+    outer = scale[:, :, None] * scale[:, None, :]
+    inverses = np.linalg.inv(blocks * outer + 1e-13 * np.eye(width)) * outer
+    inverses = inverses.astype(problem.dtype, copy=False)
 
     return _project(problem, lambda g: (inverses @ g[:, :, None])[:, :, 0])
 
