@@ -86,11 +86,10 @@ def objective(loss: str, X: Any, y: np.ndarray, coef: np.ndarray, intercept: Any
 
 def peers(loss: str, X: Any, y: np.ndarray) -> Iterator[tuple[str, list[float], Callable]]:
     binary = y.max() == 1
-    dense_and_small = isinstance(X, np.ndarray) and X.shape[1] * (1 if binary else y.max()) < 1000
     if loss == "logistic":
         ladder = [10 ** (-k / 2) for k in range(4, 17)]
         names = ["lbfgs", "newton-cg"]
-        names += ["newton-cholesky"] if dense_and_small else []
+        names += ["newton-cholesky"] if isinstance(X, np.ndarray) else []
         names += ["liblinear"] if binary else []
         for name in names:
             options: dict[str, Any] = {"C": C, "solver": name, "max_iter": 10_000}
@@ -147,6 +146,11 @@ def compare(shape: str, loss: str) -> None:
                 fastest[run.solver] = run
     mine = fastest.pop("immax")
     # The same tolerance again, equal and unequal margins in turn.
+    for name, _, make in peers(loss, X, y):
+        known = fastest.get(name)
+        if known is not None and known.seconds < 3:
+            again = (_time(lambda: make(known.rung).fit(X, y)) for _ in range(2))  # noqa: B023
+            known.seconds = min(known.seconds, *again)
     times = 3 if mine.seconds < 3 else 1
     equal = min(_time(lambda: ours(loss, X, y, "equal", mine.rung)) for _ in range(times))
     unequal = min(_time(lambda: ours(loss, X, y, "theory", mine.rung)) for _ in range(times))
@@ -234,7 +238,7 @@ def main() -> None:
     for loss in arguments.losses:
         for shape in arguments.shapes:
             compare(shape, loss)
-            if arguments.memory:
+            if arguments.memory and loss == "logistic":
                 memory(shape, loss)
 
 

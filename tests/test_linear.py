@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_cl
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
@@ -285,6 +285,23 @@ def test_weights_count_as_repetitions(digits):
         np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "exponential"])
+def test_rows_without_weight_do_not_count_at_all(loss, binary):
+    X, y = binary
+    wild = np.vstack([X, [[1e5] * 12, [-1e5] * 12]])
+    weight = np.append(np.ones(len(y)), [0, 0])
+    a = IMMAXClassifier(loss, lam=0.01).fit(X, y)
+    b = IMMAXClassifier(loss, lam=0.01).fit(wild, np.append(y, [0, 1]), sample_weight=weight)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-6)
+
+
+def test_strided_features(binary):
+    X, y = binary
+    wide = np.repeat(X, 2, axis=1)
+    a, b = IMMAXClassifier().fit(wide[:, ::2], y), IMMAXClassifier().fit(X, y)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-8)
+
+
 def test_a_thousand_classes():
     rng = np.random.default_rng(0)
     c, d = 1000, 20
@@ -299,6 +316,7 @@ def test_a_thousand_classes():
     assert model.coef_.shape == (c, d)
     assert model.gap_ <= 1e-6 * model.objective_
     assert model.score(X, y) > 0.3
+    np.testing.assert_allclose(model.predict_proba(X[:5]).sum(axis=1), 1)
 
 
 def test_no_copy_of_the_features_is_larger_than_the_features():
@@ -330,14 +348,13 @@ def test_pickle_clone_grid_search_pipeline(digits):
 
 def test_metadata_routing(binary):
     X, y = binary
-    plain = cross_val_score(make_pipeline(StandardScaler(), IMMAXClassifier()), X, y, cv=3)
+    weight = np.where(y == 1, 5.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         model = IMMAXClassifier().set_fit_request(sample_weight=True)
-        model.set_score_request(sample_weight=True)
-        params = {"sample_weight": np.where(y == 1, 5.0, 1.0)}
-        weighted = cross_val_score(make_pipeline(scaler, model), X, y, params=params, cv=3)
-    assert (weighted != plain).any()
+        pipeline = make_pipeline(scaler, model).fit(X, y, sample_weight=weight)
+    direct = IMMAXClassifier().fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
+    np.testing.assert_allclose(pipeline[-1].coef_, direct.coef_)
 
 
 def test_same_seed_same_bits(digits):
@@ -406,7 +423,8 @@ def test_bad_data(estimator, X, y, message):
         ({"lam": np.nan}, "lam must be a positive"),
         ({"lam": "big"}, "lam must be a positive"),
         ({"tol": 0}, "tol must be a positive"),
-        ({"max_iter": 0}, "max_iter must be a positive"),
+        ({"max_iter": 0}, "max_iter must be a positive whole number; got 0"),
+        ({"max_iter": 0.5}, "max_iter must be a positive whole number; got 0.5"),
         ({"loss": "squared"}, "loss must be one of 'logistic', 'hinge', 'exponential'"),
         ({"form": "mean"}, "form must be one of 'auto', 'sum', 'max'"),
         ({"loss": "hinge", "form": "sum"}, "form='sum' exists for the logistic"),
@@ -451,6 +469,16 @@ def test_unfitted_and_wrong_width():
         IMMAXClassifier().predict(GOOD)
     with pytest.raises(ValueError, match="3 features"):
         IMMAXClassifier().fit(GOOD, LABELS).predict(np.ones((2, 3)))
+
+
+def test_a_failed_fit_on_other_classes_leaves_the_old_model_alone(digits, binary):
+    X, y = digits
+    model = IMMAXClassifier(margins=np.ones(10), lam=0.1).fit(X, y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="each of the 2 classes"):
+        model.fit(X, (y > 4).astype(int))
+    assert len(model.classes_) == 10
+    np.testing.assert_array_equal(model.decision_function(X), before)
 
 
 def test_a_failed_fit_leaves_the_old_model_alone(binary):

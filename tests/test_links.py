@@ -121,6 +121,21 @@ def test_a_spec_with_everything_but_focus_has_a_link_too():
     np.testing.assert_allclose(spec_proba(scores[None], spec)[0], p, atol=1e-8)
 
 
+@pytest.mark.parametrize("offset", [None, [0.5, 0.0, 1.0]])
+@pytest.mark.parametrize("temperature", [[0.5, 1.0, 2.0], [1.0, 1.0, 1.0]])
+def test_focus_with_temperatures_and_offsets(temperature, offset):
+    spec = LossSpec(temperature, target_offset=offset, focus=1.0)
+    p = np.array([0.5, 0.3, 0.2])
+    scores = conditional_minimiser(SoftmaxRisk(spec, np.arange(3), p, None), 3)
+    np.testing.assert_allclose(spec_proba(scores[None], spec)[0], p, atol=1e-7)
+
+
+def test_strong_focus_in_single_precision():
+    proba = spec_proba(np.float32([[20, 0, 0], [0, 90, 0]]), make_spec("focal", [5, 4, 3], gamma=8))
+    assert np.isfinite(proba).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-5)
+
+
 def test_the_binary_threshold_is_alpha():
     for alpha in (0.1, 0.4, 0.8):
         proba = immax_proba(np.array([0.0, 1e-9, -1e-9]), [1 - alpha, alpha])[:, 1]
@@ -131,7 +146,7 @@ def test_the_binary_threshold_is_alpha():
 def test_binary_shapes_agree_with_the_general_chain():
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(50, 2))
-    rho = np.array([0.3, 0.9])
+    rho = np.array([0.25, 0.75])
     for loss in ("logistic", "exponential"):
         pair = immax_proba(scores, rho, loss)
         np.testing.assert_allclose(pair, immax_proba(scores[:, 1] - scores[:, 0], rho, loss))
@@ -163,6 +178,21 @@ def test_extreme_scores_of_every_method(method):
     proba = spec_proba(scores, make_spec(method, [5000, 300, 100, 5, 1]))
     assert not np.isnan(proba).any()
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_one_dimensional_scores_go_by_the_ratio_of_the_margins():
+    scores = np.linspace(-1, 1, 9)
+    np.testing.assert_allclose(immax_proba(scores, [8, 2]), immax_proba(scores, [0.8, 0.2]))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_many_states_are_iterated_to_the_same_end(loss, monkeypatch):
+    rng = np.random.default_rng(0)
+    scores = np.vstack([rng.normal(scale=s, size=(5, 60)) for s in (0.1, 1, 5, 100)])
+    rho = rng.uniform(0.1, 1, 60)
+    iterated = immax_proba(scores, rho, loss)
+    monkeypatch.setattr("immax.links.MOST_STATES", 100)
+    np.testing.assert_allclose(iterated, immax_proba(scores, rho, loss), rtol=1e-9, atol=1e-13)
 
 
 def test_equal_margins_are_the_softmax():

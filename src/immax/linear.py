@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -63,8 +64,10 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
     random_state: Any
 
     @abstractmethod
-    def _risk(self, X: Any, y: Array, weight: Array, counts: Array) -> Any:
-        """The risk of the training sample, with whatever attributes go with it."""
+    def _risk(
+        self, X: Any, y: Array, weight: Array, classes: Array, counts: Array
+    ) -> tuple[Any, dict[str, Any]]:
+        """The risk of the training sample, and the attributes that go with it."""
 
     @abstractmethod
     def _proba(self, scores: Array) -> Array:
@@ -82,7 +85,8 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         _check_positive("lam", self.lam)
         _check_positive("tol", self.tol)
-        _check_positive("max_iter", self.max_iter)
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
         _check_choice("rule", self.rule, ("score", "bayes"))
         _check_choice("solver", self.solver, ("auto", *SOLVERS))
         if self.costs is not None and self.rule != "bayes":
@@ -107,22 +111,28 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        n_classes = len(self.classes_)
+        classes, labels = np.unique(y, return_inverse=True)
+        n_classes, d = len(classes), X.shape[1]
         if n_classes < 2:
             raise ValueError(
-                f"y must hold at least two classes; got one class, {self.classes_.tolist()[0]!r}"
+                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
             )
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counts = np.bincount(labels, weights=weight, minlength=n_classes)
         if not counts.all():
-            empty = self.classes_[np.flatnonzero(counts == 0)].tolist()
+            empty = classes[np.flatnonzero(counts == 0)].tolist()
             raise ValueError(
                 f"every class needs a positive total sample_weight; the classes {empty} have none"
             )
         if self.costs is not None:
             check_costs(self.costs, n_classes)
-        risk = self._risk(X, labels, (weight / weight.sum()).astype(X.dtype), counts)
+        if not weight.all():
+            kept = np.flatnonzero(weight)
+            X, labels, weight = X[kept], labels[kept], weight[kept]
+        if not sparse.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)
+        share = (weight / weight.sum()).astype(X.dtype)
+        risk, learnt = self._risk(X, labels, share, classes, counts)
         seed = 0 if self.random_state is None else self.random_state
         solution = solve(
             Problem(X, risk, float(self.lam), bool(self.fit_intercept)),
@@ -131,7 +141,10 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
             max_iter=int(self.max_iter),
             random_state=int(check_random_state(seed).randint(2**31 - 1)),
         )
-        d = X.shape[1]
+        # All at the end, so that a fit that fails leaves an earlier one as it was.
+        self.classes_ = classes
+        for name, value in learnt.items():
+            setattr(self, name, value)
         self.coef_ = solution.theta[:, :d].copy()
         self.intercept_ = (
             solution.theta[:, d].copy()
@@ -218,14 +231,15 @@ class IMMAXClassifier(_LinearClassifier):
         For rule="bayes": what an error on each class costs, or what saying j costs when k is
         true, at (k, j). Decides for the least expected cost.
     use_radii : bool, default=False
-        Let the theory's margins take each class's largest feature norm into account,
+        Let margins="theory" take each class's largest feature norm into account,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``.
     fit_intercept : bool, default=True
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         "auto" picks by the shape of the data. Losses with kinks are solved exactly by
         either, inside a method of multipliers.
     tol : float, default=1e-6
-        The fit stops when ``gap_`` is at most ``tol * objective_``.
+        The fit stops when ``gap_`` is at most ``tol * objective_``, and warns if it has to stop
+        before. In float32 no more than 1e-3 is asked.
     max_iter : int, default=1000
     random_state : int, RandomState instance or None, default=None
         Seeds the rows that the solver samples for its preconditioner. None is a fixed seed.
@@ -310,25 +324,31 @@ class IMMAXClassifier(_LinearClassifier):
             return "the max form"
         return None
 
-    def _risk(self, X: Any, y: Array, weight: Array, counts: Array) -> Any:
-        radii = _class_radii(X, y, weight, len(counts)) if self.use_radii else None
-        rho = resolve_margins(self.margins, self.classes_, counts, radii)
+    def _risk(
+        self, X: Any, y: Array, weight: Array, classes: Array, counts: Array
+    ) -> tuple[Any, dict[str, Any]]:
+        radii = _class_radii(X, y, len(counts)) if self.use_radii else None
+        rho = resolve_margins(self.margins, classes, counts, radii)
         binary = len(rho) == 2
-        self.margins_ = rho / rho.sum() if binary else rho
+        if binary:
+            rho = rho / rho.sum()
         if self.rule == "bayes" and self.form == "max" and not binary:
             raise ValueError(
                 "rule='bayes' needs probabilities, which the max form does not determine for "
                 "three classes or more; use rule='score', or form='sum'"
             )
         surrogate = SURROGATES[self.loss]
+        risk: Any
         if binary:
-            slope = np.where(y == 1, 1.0, -1.0) / self.margins_[y]
-            return MarginRisk(surrogate, slope.astype(weight.dtype), np.zeros_like(weight), weight)
-        if self.form == "max" or self.loss == "hinge":
-            return MaxRisk(surrogate, y, rho, weight)
-        if self.loss == "logistic":
-            return SoftmaxRisk(LossSpec(rho, name="immax"), y, weight, None)
-        return ExponentialRisk(y, rho, weight)
+            slope = (np.where(y == 1, 1.0, -1.0) / rho[y]).astype(weight.dtype)
+            risk = MarginRisk(surrogate, slope, np.zeros_like(weight), weight)
+        elif self.form == "max" or self.loss == "hinge":
+            risk = MaxRisk(surrogate, y, rho, weight)
+        elif self.loss == "logistic":
+            risk = SoftmaxRisk(LossSpec(rho, name="immax"), y, weight, None)
+        else:
+            risk = ExponentialRisk(y, rho, weight)
+        return risk, {"margins_": rho}
 
     def _proba(self, scores: Array) -> Array:
         return immax_proba(scores, self.margins_, self.loss)
@@ -395,12 +415,18 @@ class BaselineClassifier(_LinearClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _risk(self, X: Any, y: Array, weight: Array, counts: Array) -> Any:
-        del X  # the methods of the catalogue look at the counts alone
-        self.spec_ = make_spec(self.method, counts, **dict(self.method_params or {}))
-        drop = self.spec_.draw(y.size, 0 if self.random_state is None else self.random_state)
+    def _risk(
+        self,
+        X: Any,  # noqa: ARG002 - the methods of the catalogue look at the counts alone
+        y: Array,
+        weight: Array,
+        classes: Array,  # noqa: ARG002
+        counts: Array,
+    ) -> tuple[Any, dict[str, Any]]:
+        spec = make_spec(self.method, counts, **dict(self.method_params or {}))
+        drop = spec.draw(y.size, 0 if self.random_state is None else self.random_state)
         make: Callable[..., Any] = binary_risk if len(counts) == 2 else SoftmaxRisk
-        return make(self.spec_, y, weight, drop)
+        return make(spec, y, weight, drop), {"spec_": spec}
 
     def _proba(self, scores: Array) -> Array:
         if scores.ndim == 1:
@@ -408,9 +434,11 @@ class BaselineClassifier(_LinearClassifier):
         return spec_proba(scores, self.spec_)
 
 
-def _class_radii(X: Any, y: Array, weight: Array, n_classes: int) -> Array:
-    """The largest norm among the rows of each class that carry weight."""
-    norms = np.where(weight > 0, row_norms(X), 0)
+def _class_radii(X: Any, y: Array, n_classes: int) -> Array:
+    """The largest norm among the rows of each class."""
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     radii = np.zeros(n_classes)
-    np.maximum.at(radii, y, norms)
+    np.maximum.at(radii, y, row_norms(X))
     return radii

@@ -21,11 +21,12 @@ from immax.losses.spec import LossSpec
 from immax.losses.surrogates import softplus
 from immax.margins import class_vector
 
-__all__ = ["check_costs", "decide", "highest_argmax", "immax_proba", "spec_proba"]
+__all__ = ["check_costs", "decide", "highest_argmax", "immax_proba", "spec_proba", "stationary"]
 
 Array = NDArray[Any]
 
 BLOCK_ENTRIES = 2**20  # of the largest temporary array
+MOST_STATES = 32  # of a chain that is solved directly
 
 
 def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Array:
@@ -37,7 +38,8 @@ def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Ar
         One-dimensional scores are those of class 1 (positive where the model says class 1),
         as ``decision_function`` gives them.
     rho : array-like of shape (c,)
-        The margins that the model was trained with.
+        The margins that the model was trained with. With one-dimensional scores only their
+        ratio matters, as in the paper's form for two classes.
     loss : {"logistic", "exponential"}
         In the sum form. The hinge and the max forms do not determine probabilities.
 
@@ -61,9 +63,10 @@ def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Ar
         )
     margins = class_vector(rho, "rho")
     h = _checked(scores, margins.size)
-    if h.ndim == 1 or margins.size == 2:
-        score = h if h.ndim == 1 else h[:, 1] - h[:, 0]
-        return _binary_proba(score, margins, loss)
+    if h.ndim == 1:
+        return _binary_proba(h, margins / margins.sum(), loss)
+    if margins.size == 2:
+        return _binary_proba(h[:, 1] - h[:, 0], margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
 
@@ -114,26 +117,29 @@ def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
     factor = (spec.temperature / spec.weight).astype(h.dtype)
     inverse, groups = np.unique(1 / spec.temperature, return_inverse=True)
     one_row = inverse.size == 1 and not spec.random
-    no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random)
+    one_row &= spec.focus == 0 or not spec.target_offset.any()
+    no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random or spec.focus)
 
     def link(block: Array) -> Array:
         scaled = block * spec.scale.astype(h.dtype)
         if one_row:
-            q = _one_temperature(scaled, spec)
-        elif no_offsets:
-            q = _temperature_chain(scaled, inverse, groups)[0]
-        else:
-            q = _full_chain(scaled, spec)
-        return q * factor if spec.focus == 0 else q * factor / _focal_factor(q, spec.focus)
+            return _one_temperature(scaled, spec) * factor
+        if no_offsets:
+            return _temperature_chain(scaled, inverse, groups)[0] * factor
+        q, staying = _full_chain(scaled, spec)
+        return q * factor / _focal_factor(staying, spec.focus)
 
     states = 1 if one_row else inverse.size if no_offsets else spec.n_classes
     return _by_rows(link, h, spec.n_classes * states)
 
 
-def _focal_factor(p: Array, focus: float) -> Array:
-    p = np.clip(p, np.finfo(p.dtype).tiny, 1)
-    rest = np.maximum(1 - p, np.finfo(p.dtype).eps)
-    return focal_slope(-np.log(p), rest, focus)
+def _focal_factor(p: Array, focus: float) -> Array | float:
+    """The slope of the focal factor where the target has probability p."""
+    if focus == 0:
+        return 1.0
+    p = np.clip(p.astype(np.float64), np.finfo(np.float64).tiny, 1)
+    rest = np.maximum(1 - p, np.finfo(np.float64).eps)
+    return np.maximum(focal_slope(-np.log(p), rest, focus), np.finfo(np.float64).tiny)
 
 
 def _checked(scores: ArrayLike, n_classes: int) -> Array:
@@ -224,15 +230,19 @@ def _one_temperature(scaled: Array, spec: LossSpec) -> Array:
     z = scaled / dtype.type(spec.temperature[0]) + spec.offset.astype(dtype)
     e = np.exp(z - z.max(axis=1, keepdims=True))
     if not spec.target_offset.any():
-        return _normalised(e)
+        p = _normalised(e)
+        return np.asarray(p / _focal_factor(p, spec.focus))
     total = e.sum(axis=1, keepdims=True)
     q = e * (np.maximum(total - e, 0) + e * np.exp(-spec.target_offset).astype(dtype))
     # Where the offset's exponential underflows and one class has everything, e says so.
     return _normalised(np.where(q.sum(axis=1, keepdims=True) > 0, q, e))
 
 
-def _full_chain(scaled: Array, spec: LossSpec) -> Array:
-    """One state per class: any mixture of offsets, temperatures and dropped negatives."""
+def _full_chain(scaled: Array, spec: LossSpec) -> tuple[Array, Array]:
+    """One state per class: any mixture of offsets, temperatures and dropped negatives.
+
+    Also each class's probability of staying.
+    """
     dtype = scaled.dtype
     z = scaled[:, None, :] / spec.temperature[:, None].astype(dtype) + spec.offset.astype(dtype)
     z = z - np.diag(spec.target_offset).astype(dtype)
@@ -243,7 +253,7 @@ def _full_chain(scaled: Array, spec: LossSpec) -> Array:
         with np.errstate(divide="ignore"):
             dropping = np.log(spec.drop_rate) + kept - _log_sum(kept)
         log_rows = np.logaddexp(np.log1p(-spec.drop_rate) + log_rows, dropping)
-    return stationary(log_rows)
+    return stationary(log_rows), np.exp(np.diagonal(log_rows, axis1=1, axis2=2))
 
 
 def stationary(log_rates: Array) -> Array:
@@ -268,10 +278,32 @@ def stationary(log_rates: Array) -> Array:
     tame = (log_rates[:, off] > floor).all(axis=1) if g > 1 else np.ones(n, bool)
     out = np.empty((n, g), log_rates.dtype)
     if tame.any():
-        out[tame] = _reduce(np.exp(log_rates[tame]))
+        rates = np.exp(log_rates[tame])
+        out[tame] = _reduce(rates) if g <= MOST_STATES else _iterate(rates)
     if not tame.all():
         out[~tame] = _log_reduce(log_rates[~tame])
     return out
+
+
+def _iterate(rates: Array) -> Array:
+    """The same for many states: power iteration, and reduction where that is slow.
+
+    Rows of a chain of softmaxes at different temperatures are much alike, so that the
+    iteration forgets its start in a few steps.
+    """
+    rates = rates / rates.sum(axis=2, keepdims=True)
+    q = rates.mean(axis=1)
+    moved = np.full(len(q), np.inf)
+    for _ in range(200):
+        following = (q[:, None, :] @ rates)[:, 0]
+        moved = np.abs(following - q).sum(axis=1)
+        q = following
+        if (moved <= 4 * np.finfo(q.dtype).eps).all():
+            break
+    slow = moved > 64 * np.finfo(q.dtype).eps
+    if slow.any():
+        q[slow] = _reduce(rates[slow])
+    return _normalised(q)
 
 
 def _reduce(rates: Array) -> Array:

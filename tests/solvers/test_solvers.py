@@ -16,6 +16,7 @@ from immax.solvers import SOLVERS, Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.line_search import Point
 from immax.solvers.newton import hessian, newton
+from immax.solvers.row_parts import RowParts
 
 N, D = 120, 6
 
@@ -243,3 +244,63 @@ def test_separable_data_at_every_strength_of_the_penalty(kind, lam):
     solution = solve(Problem(X, make_risk(kind, 3, y, weight), lam), max_iter=3000)
     assert solution.converged
     assert solution.gap <= 1e-6 * solution.objective
+
+
+@pytest.mark.parametrize("kind", ["immax", "focal", "exponential-sum"])
+@pytest.mark.parametrize("c", [2, 3])
+def test_a_rehearsal_in_single_precision_changes_nothing_but_the_way(kind, c, monkeypatch):
+    X, y, weight = data(c, n=2000)
+    problem = Problem(X, make_risk(kind, c, y, weight), 1e-3)
+    plain = solve(problem, "lbfgs", tol=1e-8)
+    monkeypatch.setattr("immax.solvers.worth_rehearsing", lambda *_: True)
+    rehearsed = solve(problem, "lbfgs", tol=1e-8)
+    assert rehearsed.converged
+    assert rehearsed.theta.dtype == np.float64
+    assert rehearsed.objective == pytest.approx(plain.objective, rel=1e-7)
+    assert (rehearsed.theta != plain.theta).any()
+
+
+def test_sparse_products_in_threads(monkeypatch):
+    monkeypatch.setattr("immax.solvers.row_parts.ENTRIES_PER_THREAD", 10)
+    monkeypatch.setattr("immax.solvers.row_parts.available_cores", lambda: 3)
+    rng = np.random.default_rng(0)
+    X = sparse.random(50, 20, density=0.3, format="csr", random_state=0)
+    parts = RowParts(X)
+    assert len(parts._parts) == 3
+    for k in (1, 4):
+        right, left = rng.normal(size=(20, k)), rng.normal(size=(50, k))
+        np.testing.assert_allclose(parts.product(right), X @ right)
+        np.testing.assert_allclose(parts.transposed_product(left), X.T @ left)
+    assert all(np.shares_memory(part.data, X.data) for part in parts._parts)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_fuzz(seed):
+    """Small, ugly problems of all kinds: finite, and the gap is a bound."""
+    rng = np.random.default_rng(seed)
+    c, d = int(rng.integers(2, 5)), int(rng.integers(1, 6))
+    n = c + int(rng.integers(4, 40))
+    y = np.concatenate([np.arange(c), rng.integers(0, c, n - c)])
+    X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-2, 2, d)
+    weight = rng.choice([1e-6, 1, 3], size=n)
+    weight /= weight.sum()
+    lam = 10 ** rng.uniform(-8, 3)
+    kind = str(rng.choice(["immax", "ldam", "exponential-sum", *KINKED]))
+    problem = Problem(X, make_risk(kind, c, y, weight), lam, bool(rng.integers(2)))
+    solutions = [solve(problem, solver, max_iter=2000) for solver in SOLVERS]
+    best = min(solution.objective for solution in solutions)
+    for solution in solutions:
+        assert np.isfinite(solution.theta).all()
+        assert solution.objective - solution.gap <= best * (1 + 1e-9)
+    assert any(solution.converged for solution in solutions)
+
+
+def test_a_timestamp_among_the_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=2000) > 1).astype(int)
+    risk = make_risk("immax", 2, y, np.full(2000, 1 / 2000))
+    without = solve(Problem(X[:, :7], risk, 1e-3)).objective
+    X[:, 7] = (X[:, 7] + 5) * 1e9
+    for solver in SOLVERS:
+        assert solve(Problem(X, risk, 1e-3), solver).objective <= without * (1 + 1e-6)

@@ -114,8 +114,8 @@ def smoothed_hinge(width: float = 1.0) -> Surrogate:
 
     Examples
     --------
-    >>> smoothed_hinge(1.0).value([0.0, 0.5, 2.0])
-    array([0.5  , 0.125, 0.   ])
+    >>> float(smoothed_hinge(1.0).value(0.5))
+    0.125
     """
     if not (np.isfinite(width) and width > 0):
         raise ValueError(f"width must be a positive number; got {width!r}")

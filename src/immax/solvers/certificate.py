@@ -60,7 +60,7 @@ def settle_biases(
 
 def reachable(tol: float, dtype: Any) -> float:
     """The tolerance, or what the arithmetic can be held to if that is more."""
-    return max(tol, 0.3 * float(np.finfo(dtype).eps) ** 0.5)
+    return max(tol, 3 * float(np.finfo(dtype).eps) ** 0.5)
 
 
 class Certifier:
