@@ -7,6 +7,8 @@ from importlib.metadata import requires, version
 from importlib.resources import files
 from pathlib import Path
 
+import pytest
+
 import immax
 
 ROOT = Path(__file__).parents[2]
@@ -54,11 +56,18 @@ def test_the_demo_prints_its_table():
     assert accuracy["IMMAX logistic"] > 0.9
 
 
-def test_readme_s_python_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
+)
+def test_python_in_the_pages_runs(page):
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         run("-W", "error", "-c", block)
+
+
+def test_links_in_the_pages_lead_somewhere():
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_no_source_file_is_long():

@@ -93,7 +93,7 @@ def _run(
             problem, smooth, start=start, max_iter=max_iter, patience=patience, **options
         )
     spent = 0
-    if smooth is lbfgs and start is None and worth_rehearsing(problem, options["tol"]):
-        start, spent = rehearse(problem, max_iter, options["random_state"])
+    if smooth is lbfgs and start is None and worth_rehearsing(problem):
+        start, spent = rehearse(problem, max_iter=max_iter, **options)
     solution = smooth(problem, start=start, max_iter=max_iter - spent, **options)
     return replace(solution, n_iter=solution.n_iter + spent)

@@ -66,8 +66,9 @@ def reachable(tol: float, dtype: Any) -> float:
 class Certifier:
     """Decides when a smooth solver may stop, and issues its Solution."""
 
-    def __init__(self, problem: Problem[SmoothRisk], tol: float) -> None:
+    def __init__(self, problem: Problem[SmoothRisk], tol: float, certify: bool = True) -> None:
         self.problem = problem
+        self.certify = certify and problem.risk.convex
         self.tol = tol
         self._target = tol
         self._accepted = False
@@ -75,11 +76,15 @@ class Certifier:
 
     def _bound(self, point: Point) -> float:
         slope = self.problem.weights(point.gradient).astype(np.float64)
-        bound = float(np.vdot(slope, slope)) / (4 * self.problem.lam)
+        return float(np.vdot(slope, slope)) / (4 * self.problem.lam)
+
+    def _gap(self, settled: Point) -> float:
+        rounding = 0.0
         if self.problem.fit_intercept:
-            # Settled biases have no slope but rounding; count it all the same.
-            bound += float(np.abs(point.gradient[:, -1]) @ (1 + np.abs(point.theta[:, -1])))
-        return bound
+            # Settled biases have no slope but that of rounding; count it all the same.
+            slopes, biases = np.abs(settled.gradient[:, -1]), np.abs(settled.theta[:, -1])
+            rounding = float(slopes @ (1 + biases))
+        return self._bound(settled) + rounding
 
     def accepts(self, point: Point, direction: Array) -> bool:
         """Whether the gap at the point, its biases settled, is within the tolerance."""
@@ -90,21 +95,21 @@ class Certifier:
             return True
         if max(self._bound(point), decrease) > self._target * value:
             return False
-        if not self.problem.risk.convex:
+        if not self.certify:
             self._accepted = True
             return True
         settled = settle_biases(self.problem, point.theta, point.scores)
         self._settled = point, settled
         self._target *= 0.1  # for the next time, if the biases had hidden the gap
-        return self._bound(settled) <= self.tol * abs(settled.value)
+        return self._gap(settled) <= self.tol * abs(settled.value)
 
     def solution(self, point: Point, n_iter: int) -> Solution:
-        if not self.problem.risk.convex:
+        if not self.certify:
             return Solution(point.theta, point.value, None, n_iter, self._accepted)
         if self._settled is not None and self._settled[0] is point:
             point = self._settled[1]
         else:
             point = settle_biases(self.problem, point.theta, point.scores)
-        gap = self._bound(point)
+        gap = self._gap(point)
         done = gap <= reachable(self.tol, self.problem.dtype) * abs(point.value)
         return Solution(point.theta, point.value, gap, n_iter, done)

@@ -37,10 +37,14 @@ def lbfgs(
     tol: float = 1e-6,
     max_iter: int = 1000,
     random_state: int = 0,
+    certify: bool = True,
 ) -> Solution:
-    """Minimise a smooth problem until its certified gap is ``tol`` times the objective."""
+    """Minimise a smooth problem until its certified gap is ``tol`` times the objective.
+
+    Without ``certify``, until the gap seems to be; then none is returned.
+    """
     rng = np.random.default_rng(random_state)
-    certifier = Certifier(problem, tol)
+    certifier = Certifier(problem, tol, certify)
     if start is None:
         zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
         point = settle_biases(problem, problem.zeros(), zeros, most_steps=2)
