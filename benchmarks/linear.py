@@ -97,11 +97,17 @@ def peers(loss: str, X: Any, y: np.ndarray) -> Iterator[tuple[str, list[float], 
                 options["intercept_scaling"] = 100.0  # so that its bias is all but free
             yield name, ladder, lambda tol, o=options: LogisticRegression(tol=tol, **o)
     else:
-        # Its tolerance says little about the objective, so its ladder is one of epochs.
-        options = {"C": C, "fit_intercept": False, "tol": 1e-9, "random_state": 0}
-        options |= {"loss": "hinge"} if binary else {"multi_class": "crammer_singer"}
-        epochs = [10 ** (k / 2) for k in range(2, 13)]
-        yield "LinearSVC", epochs, lambda m, o=options: LinearSVC(max_iter=int(m), **o)
+        options = {"C": C, "fit_intercept": False, "random_state": 0}
+        if binary:
+            # Its tolerance says little about the objective, so its ladder is one of epochs.
+            options |= {"loss": "hinge", "tol": 1e-9}
+            epochs = [10 ** (k / 2) for k in range(2, 13)]
+            yield "LinearSVC", epochs, lambda m, o=options: LinearSVC(max_iter=int(m), **o)
+        else:
+            # This one takes no notice of max_iter.
+            options |= {"multi_class": "crammer_singer"}
+            ladder = [10.0**-k for k in range(1, 10)]
+            yield "LinearSVC", ladder, lambda tol, o=options: LinearSVC(tol=tol, **o)
 
 
 def climb(
