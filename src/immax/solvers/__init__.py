@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -88,10 +89,10 @@ def _run(
     options: dict[str, Any],
 ) -> Solution:
     if not problem.risk.smooth:
-        patience = 30 if smooth is newton else 300
-        return multipliers(
-            problem, smooth, start=start, max_iter=max_iter, patience=patience, **options
-        )
+        # Kinks make L-BFGS forget its way more easily: a longer memory, and more patience.
+        inner = newton if smooth is newton else partial(lbfgs, memory=20)
+        options["patience"] = 30 if smooth is newton else 300
+        return multipliers(problem, inner, start=start, max_iter=max_iter, **options)
     spent = 0
     if smooth is lbfgs and start is None and worth_rehearsing(problem):
         start, spent = rehearse(problem, max_iter=max_iter, **options)

@@ -28,7 +28,6 @@ from immax.solvers.problem import Problem, Solution
 __all__ = ["lbfgs"]
 
 Array = NDArray[Any]
-MEMORY = 10
 
 
 def lbfgs(
@@ -38,6 +37,7 @@ def lbfgs(
     max_iter: int = 1000,
     random_state: int = 0,
     certify: bool = True,
+    memory: int = 10,
 ) -> Solution:
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective.
 
@@ -54,7 +54,7 @@ def lbfgs(
     # A start that was given is taken to be worth a block preconditioner at once.
     renew = 0.0
     settled_in = start is not None
-    pairs: deque[tuple[Array, Array, float]] = deque(maxlen=MEMORY)
+    pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
     precondition: Preconditioner | None = None
     for iteration in range(max_iter + 1):
         if iteration >= renew:
