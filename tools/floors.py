@@ -11,7 +11,8 @@ def main() -> None:
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     for requirement in sum(extras, start=project["dependencies"]):
-        print(requirement.replace(">=", "=="))
+        if not requirement.startswith("immax["):
+            print(requirement.replace(">=", "=="))
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ a row are one state of the chain, so g distinct margins cost O(c g + g^3) per sa
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from immax.cores import available_cores
+from immax.compiled import worth_compiling
+from immax.cores import in_threads
 from immax.losses.softmax import focal_slope
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import softplus
@@ -69,9 +69,10 @@ def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Ar
         return _binary_proba(h[:, 1] - h[:, 0], margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
+    chain = _chain_for(h.size, inverse.size)
 
     def link(block: Array) -> Array:
-        q, staying = _temperature_chain(block, inverse, groups, own=loss == "exponential")
+        q, staying = chain(block, inverse, groups, own=loss == "exponential")
         return (q if staying is None else q * staying) * factor
 
     return _by_rows(link, h, margins.size * inverse.size)
@@ -118,6 +119,7 @@ def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
     inverse, groups = np.unique(1 / spec.temperature, return_inverse=True)
     one_row = inverse.size == 1 and not spec.random
     one_row &= spec.focus == 0 or not spec.target_offset.any()
+    chain = _chain_for(h.size, inverse.size)
     no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random or spec.focus)
 
     def link(block: Array) -> Array:
@@ -125,7 +127,7 @@ def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
         if one_row:
             return _one_temperature(scaled, spec) * factor
         if no_offsets:
-            return _temperature_chain(scaled, inverse, groups)[0] * factor
+            return chain(scaled, inverse, groups)[0] * factor
         q, staying = _full_chain(scaled, spec)
         return q * factor / _focal_factor(staying, spec.focus)
 
@@ -166,16 +168,19 @@ def _by_rows(link: Callable[[Array], Array], h: Array, entries_per_row: int) -> 
     def work(rows: slice) -> None:
         out[rows] = _normalised(link(h[rows]))
 
-    if len(blocks) == 1:
-        work(blocks[0])
-    elif blocks:
-        with ThreadPoolExecutor(min(len(blocks), available_cores())) as pool:
-            list(pool.map(work, blocks))
+    if blocks:
+        in_threads(work, [(rows,) for rows in blocks])
     return out
 
 
 def _normalised(p: Array) -> Array:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _chain_for(entries: int, states: int) -> Callable[..., tuple[Array, Array | None]]:
+    """The chain of temperatures, compiled if that pays."""
+    compile_it = states <= MOST_STATES and worth_compiling(entries * states)
+    return _compiled_chain if compile_it else _temperature_chain
 
 
 def _temperature_chain(
@@ -212,6 +217,20 @@ def _temperature_chain(
         return q[:, back], None
     staying = rows[:, member, np.arange(c)] * share[:, member, member]
     return q[:, back], staying[:, back]
+
+
+def _compiled_chain(
+    h: Array, inverse: Array, groups: Array, own: bool = False
+) -> tuple[Array, Array | None]:
+    from immax.compiled.link import temperature_chain
+
+    q, staying, tame = temperature_chain(h, inverse, groups, own)
+    if not tame.all():
+        wild = np.flatnonzero(~tame)
+        q[wild], rest = _temperature_chain(h[wild], inverse, groups, own)
+        if staying is not None:
+            staying[wild] = rest
+    return q, staying
 
 
 def _log_sum(z: Array) -> Array:

@@ -95,6 +95,6 @@ def _run(
         return multipliers(problem, inner, start=start, max_iter=max_iter, **options)
     spent = 0
     if smooth is lbfgs and start is None and worth_rehearsing(problem):
-        start, spent = rehearse(problem, max_iter=max_iter, **options)
+        start, options["memory"], spent = rehearse(problem, max_iter=max_iter, **options)
     solution = smooth(problem, start=start, max_iter=max_iter - spent, **options)
     return replace(solution, n_iter=solution.n_iter + spent)

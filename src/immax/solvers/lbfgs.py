@@ -8,7 +8,6 @@ stays a fraction of the whole, and a fit that is easy without it never pays.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from immax.losses.risks import SmoothRisk
 from immax.solvers.certificate import Certifier, settle_biases
 from immax.solvers.line_search import Point, step
+from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import (
-    Preconditioner,
     block_cost,
     block_preconditioner,
     diagonal_preconditioner,
@@ -37,11 +36,12 @@ def lbfgs(
     max_iter: int = 1000,
     random_state: int = 0,
     certify: bool = True,
-    memory: int = 10,
+    memory: Memory | int = 10,
 ) -> Solution:
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective.
 
-    Without ``certify``, until the gap seems to be; then none is returned.
+    Without ``certify``, until the gap seems to be; then none is returned. A ``memory`` of a
+    run before this one, which ended at ``start``, is gone on with.
     """
     rng = np.random.default_rng(random_state)
     certifier = Certifier(problem, tol, certify)
@@ -52,50 +52,24 @@ def lbfgs(
         point = Point.at(problem, start)
     price = block_cost(problem)
     # A start that was given is taken to be worth a block preconditioner at once.
-    renew = 0.0
-    settled_in = start is not None
-    pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
-    precondition: Preconditioner | None = None
+    settled_in = start is not None and price < 20
+    memory = memory if isinstance(memory, Memory) else Memory(memory)
+    renew = 0.0 if memory.precondition is None or settled_in else price
     for iteration in range(max_iter + 1):
         if iteration >= renew:
-            affordable = iteration >= price - 1 or (settled_in and price < 20)
+            affordable = iteration >= price - 1 or settled_in
             build = block_preconditioner if affordable else diagonal_preconditioner
-            precondition = build(problem, point.scores, rng)
-            pairs.clear()
+            memory.restart(build(problem, point.scores, rng))
             renew = max(2 * iteration, iteration + 2 * price, 1) if affordable else max(price, 1)
-        assert precondition is not None
-        direction = _direction(point.gradient, pairs, precondition)
+        direction = memory.direction(point.gradient)
         if certifier.accepts(point, direction) or iteration == max_iter:
             break
         following = step(problem, point, direction)
         if following is None:
-            if not pairs:
+            if not memory:
                 break
-            pairs.clear()
+            memory.restart()
             continue
-        change = following.gradient - point.gradient
-        move = following.theta - point.theta
-        product = float(np.vdot(move, change))
-        if product > 0:
-            pairs.append((move, change, 1 / product))
+        memory.learn(following.theta - point.theta, following.gradient - point.gradient)
         point = following
     return certifier.solution(point, iteration)
-
-
-def _direction(
-    gradient: Array, pairs: deque[tuple[Array, Array, float]], precondition: Preconditioner
-) -> Array:
-    """Minus the inverse-Hessian estimate times the gradient: the two-loop recursion."""
-    out = gradient.copy()
-    factors = []
-    for move, change, inverse in reversed(pairs):
-        factor = inverse * float(np.vdot(move, out))
-        out -= out.dtype.type(factor) * change
-        factors.append(factor)
-    out = precondition(out)
-    if pairs:
-        _, change, inverse = pairs[-1]
-        out *= out.dtype.type(1 / (inverse * float(np.vdot(change, precondition(change)))))
-    for (move, change, inverse), factor in zip(pairs, reversed(factors), strict=True):
-        out += out.dtype.type(factor - inverse * float(np.vdot(change, out))) * move
-    return -out

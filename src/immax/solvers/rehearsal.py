@@ -1,6 +1,6 @@
 """A rough solution in single precision, from which double precision sets out.
 
-On large dense data an iteration is as fast as the memory: half the bytes take half the time,
+On large data an iteration is as fast as the memory: half the bytes take half the time,
 and the first digits of the solution need no more.
 """
 
@@ -12,33 +12,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.losses.risks import SampleRisk, SmoothRisk
+from immax.solvers.certificate import reachable
 from immax.solvers.lbfgs import lbfgs
+from immax.solvers.memory import Memory
+from immax.solvers.preconditioners import block_cost
 from immax.solvers.problem import Problem
 
 __all__ = ["rehearse", "worth_rehearsing"]
 
+LARGE = 1_000_000  # entries of X
 ROUGH = 1e-3
 
 
 def worth_rehearsing(problem: Problem[Any]) -> bool:
-    """Whether X is dense, in double precision, and larger than a cache."""
-    large = not problem.is_sparse and problem.X.size >= 2_000_000
-    return large and problem.dtype == np.float64
+    """Whether X is in double precision and larger than a cache."""
+    entries = problem.X.nnz if problem.is_sparse else problem.X.size
+    return bool(entries >= LARGE and problem.dtype == np.float64)
 
 
 def rehearse(
     problem: Problem[SampleRisk], tol: float, max_iter: int, random_state: int
-) -> tuple[NDArray[np.float64], int]:
-    """A starting point, and the iterations that it took."""
+) -> tuple[NDArray[np.float64], Memory, int]:
+    """A starting point, what was learnt on the way, and the iterations that it took."""
     X = problem.X.astype(np.float32)
     rough: Problem[SmoothRisk] = Problem(
         X, problem.risk.single(), problem.lam, problem.fit_intercept
     )
+    memory = Memory(10)
+    # Where a block preconditioner follows, the moves are forgotten; elsewhere they serve on.
+    goal = ROUGH if np.isfinite(block_cost(problem)) else reachable(0, np.float32)
     found = lbfgs(
         rough,
-        tol=max(tol, ROUGH),
+        tol=max(tol, goal),
         max_iter=max_iter,
         random_state=random_state,
         certify=False,
+        memory=memory,
     )
-    return found.theta.astype(np.float64), found.n_iter
+    return found.theta.astype(np.float64), memory.to(np.float64), found.n_iter

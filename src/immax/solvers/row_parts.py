@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from immax.cores import available_cores
+from immax.cores import available_cores, in_threads
 
 __all__ = ["RowParts"]
 
@@ -35,22 +33,19 @@ class RowParts:
         self._rows = [slice(begin, end) for begin, end in pairwise(cuts)]
         self._parts = [_view(X, rows, sparse.csr_matrix) for rows in self._rows]
         self._transposed = [_view(X, rows, sparse.csc_matrix) for rows in self._rows]
-        self._pool = ThreadPoolExecutor(count) if count > 1 else None
 
     def product(self, right: Array) -> Array:
         """``X @ right`` for ``right`` of shape (d, k)."""
         vector = _contiguous(right)
-        parts = self._map(lambda part: part @ vector, self._parts)
+        parts = in_threads(lambda part: part @ vector, [(part,) for part in self._parts])
         return np.concatenate(parts).reshape(self._shape[0], -1)
 
     def transposed_product(self, right: Array) -> Array:
         """``X.T @ right`` for ``right`` of shape (n, k)."""
         vector = _contiguous(right)
-        parts = self._map(lambda part, r: part @ vector[r], self._transposed, self._rows)
+        pairs = list(zip(self._transposed, self._rows, strict=True))
+        parts = in_threads(lambda part, rows: part @ vector[rows], pairs)
         return np.asarray(sum(parts)).reshape(self._shape[1], -1)
-
-    def _map(self, work: Callable[..., Array], *lists: Iterable[Any]) -> list[Array]:
-        return list(map(work, *lists) if self._pool is None else self._pool.map(work, *lists))
 
 
 def _contiguous(right: Array) -> Array:

@@ -1,0 +1,168 @@
+"""Exponentials and logarithms that the compiler turns into vector instructions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+__all__ = ["exp_of_negative", "exponentials", "log1p_of_positive", "total"]
+
+
+FAST = {"contract", "nnan", "nsz"}  # what may be taken for granted; not reassociation
+
+
+def exp_of_negative(x: Any) -> Any:
+    """``e^x`` for ``x <= 0`` to about two units in the last place, in compiled code only.
+
+    ``x = k log 2 + r`` with an integer k and ``|r| <= log(2) / 2``: a Taylor polynomial in r,
+    and k added to the exponent's bits. Zero where the result would not be a normal number.
+    Reassociation would take the rounding away.
+    """
+    raise NotImplementedError("for compiled code")
+
+
+@intrinsic
+def _to_bits(typing_context: Any, number: Any) -> Any:  # noqa: ARG001
+    width = number.bitwidth
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        return builder.bitcast(args[0], ir.IntType(width))
+
+    return (types.int32 if width == 32 else types.int64)(number), generate
+
+
+@intrinsic
+def _from_bits(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001
+    double = bits.bitwidth == 64
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        return builder.bitcast(args[0], ir.DoubleType() if double else ir.FloatType())
+
+    return (types.float64 if double else types.float32)(bits), generate
+
+
+def _double() -> Callable[[Any], Any]:
+    lowest, log2_e = -708.0, 1 / math.log(2)
+    # log(2) in two parts; products of the first with small integers are exact.
+    high, low = 0.693147180369123816490, 1.90821492927058770002e-10
+    # Added to a small number, it leaves that number's nearest integer in the lowest bits.
+    rounder = 1.5 * 2.0**52
+    c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 = (1 / math.factorial(k) for k in range(2, 13))
+
+    def exponential(x: Any) -> Any:
+        bounded = x if x > lowest else lowest  # max() would look for NaN
+        shifted = bounded * log2_e + rounder
+        k = shifted - rounder
+        r = (bounded - k * high) - k * low
+        p = c12 * r + c11
+        p = p * r + c10
+        p = p * r + c9
+        p = p * r + c8
+        p = p * r + c7
+        p = p * r + c6
+        p = p * r + c5
+        p = p * r + c4
+        p = p * r + c3
+        p = p * r + c2
+        p = p * r + 1.0
+        p = p * r + 1.0
+        return _from_bits(_to_bits(p) + (_to_bits(shifted) << 52)) if x > lowest else 0.0
+
+    return exponential
+
+
+def _single() -> Callable[[Any], Any]:
+    single = np.float32
+    lowest, log2_e, zero, one = single(-87), single(1 / math.log(2)), single(0), single(1)
+    high, low = single(0.693359375), single(-2.12194440e-4)
+    rounder = single(1.5 * 2.0**23)
+    shift = np.int32(23)
+    c2, c3, c4, c5, c6, c7 = (single(1 / math.factorial(k)) for k in range(2, 8))
+
+    def exponential(x: Any) -> Any:
+        bounded = x if x > lowest else lowest
+        shifted = bounded * log2_e + rounder
+        k = shifted - rounder
+        r = (bounded - k * high) - k * low
+        p = c7 * r + c6
+        p = p * r + c5
+        p = p * r + c4
+        p = p * r + c3
+        p = p * r + c2
+        p = p * r + one
+        p = p * r + one
+        value = _from_bits(np.int32(_to_bits(p) + (_to_bits(shifted) << shift)))
+        return value if x > lowest else zero
+
+    return exponential
+
+
+def log1p_of_positive(x: Any) -> Any:
+    """``log(1 + x)`` for finite ``x >= 0``, to about three units in the last place.
+
+    ``1 + x = 2^k m`` with m near one, ``log m = 2 atanh((m - 1) / (m + 1))`` by its series, and
+    a correction for what ``1 + x`` lost in rounding.
+    """
+    raise NotImplementedError("for compiled code")
+
+
+def _log1p(double: bool) -> Callable[[Any], Any]:
+    number = np.float64 if double else np.float32
+    integer = np.int64 if double else np.int32
+    width, centre = (52, 1023) if double else (23, 127)
+    digits, bias, mask = integer(width), integer(centre), integer((1 << width) - 1)
+    one, two, root = number(1), number(2), number(math.sqrt(2))
+    log_2 = number(math.log(2))
+    terms = 10 if double else 5
+    series = tuple(number(1 / (2 * k + 1)) for k in range(terms, -1, -1))
+
+    def logarithm(x: Any) -> Any:
+        u = one + x
+        bits = _to_bits(u)
+        k = integer((bits >> digits) - bias)
+        m = _from_bits(integer((bits & mask) | (bias << digits)))
+        large = m > root
+        m = m / two if large else m
+        k = k + 1 if large else k
+        s = (m - one) / (m + one)
+        square = s * s
+        p = series[0]
+        for coefficient in series[1:]:
+            p = p * square + coefficient
+        return (two * s * p + (x - (u - one)) / u) + number(k) * log_2
+
+    return logarithm
+
+
+@overload(log1p_of_positive, jit_options={"fastmath": FAST})
+def _log1p_of_positive(x: Any) -> Callable[[Any], Any] | None:
+    return _log1p(x == types.float64) if x in (types.float64, types.float32) else None
+
+
+@overload(exp_of_negative, jit_options={"fastmath": FAST})
+def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
+    if x == types.float64:
+        return _double()
+    return _single() if x == types.float32 else None
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def exponentials(z: Any, source: int, factor: float, top: float, out: Any, row: int) -> None:
+    """``out[row] = exp(factor * (z[source] - top))``, none of them above one."""
+    for j in range(z.shape[1]):
+        out[row, j] = exp_of_negative(factor * (z[source, j] - top))
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "nnan"})
+def total(values: Any, row: int, begin: int, end: int) -> Any:
+    """``values[row, begin:end].sum()``; a slice is an object, and costs more than it holds."""
+    out = values.dtype.type(0)
+    for j in range(begin, end):
+        out += values[row, j]
+    return out

@@ -1,0 +1,55 @@
+"""The losses of the paper for PyTorch: drop-ins for ``nn.CrossEntropyLoss``, on any device."""
+
+from __future__ import annotations
+
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:  # pragma: no cover
+    raise ImportError('immax.torch needs PyTorch: pip install "immax[torch]"') from error
+
+from immax.torch.counts import class_counts
+from immax.torch.linear import linear_immax_loss, linear_spec_loss
+from immax.torch.losses import (
+    BalancedSoftmaxLoss,
+    ClassBalancedLoss,
+    CrossEntropyLoss,
+    EqualizationLoss,
+    FocalLoss,
+    LDAMLoss,
+    LogitAdjustedLoss,
+    ReweightedLoss,
+    SpecLoss,
+    VectorScalingLoss,
+)
+from immax.torch.margin_losses import (
+    IMMAXBinaryLoss,
+    IMMAXExponentialLoss,
+    IMMAXHingeLoss,
+    IMMAXLoss,
+)
+from immax.torch.samplers import class_balanced_sampler, square_root_sampler
+from immax.torch.schedules import DeferredReweighting, MarginWarmup
+
+__all__ = [
+    "BalancedSoftmaxLoss",
+    "ClassBalancedLoss",
+    "CrossEntropyLoss",
+    "DeferredReweighting",
+    "EqualizationLoss",
+    "FocalLoss",
+    "IMMAXBinaryLoss",
+    "IMMAXExponentialLoss",
+    "IMMAXHingeLoss",
+    "IMMAXLoss",
+    "LDAMLoss",
+    "LogitAdjustedLoss",
+    "MarginWarmup",
+    "ReweightedLoss",
+    "SpecLoss",
+    "VectorScalingLoss",
+    "class_balanced_sampler",
+    "class_counts",
+    "linear_immax_loss",
+    "linear_spec_loss",
+    "square_root_sampler",
+]

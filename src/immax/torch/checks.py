@@ -1,0 +1,65 @@
+"""Errors in the words of the caller."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = ["REDUCTIONS", "check_arguments", "check_class_vector", "explain_range"]
+
+REDUCTIONS = ("none", "mean", "sum")
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+
+def check_arguments(
+    logits: Tensor, target: Tensor, reduction: str, label_smoothing: float = 0.0
+) -> None:
+    """Shapes and types, which cost nothing to check on any device."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ValueError(f"label_smoothing must be from 0 to 1; got {label_smoothing!r}")
+    if target.dtype not in INTEGERS:
+        raise TypeError(
+            f"target must hold class numbers, as int64; got {target.dtype} "
+            "(class probabilities are not supported)"
+        )
+    if logits.ndim == 0 or not logits.is_floating_point():
+        raise ValueError(
+            "logits must be floating-point, of shape (C), (N, C) or (N, C, d1, …); "
+            f"got {logits.dtype} of shape {tuple(logits.shape)}"
+        )
+    shape = logits.shape
+    expected = shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:]
+    if target.shape != expected:
+        raise ValueError(
+            f"target must have shape {tuple(expected)} to go with logits of shape "
+            f"{tuple(shape)}; got {tuple(target.shape)}"
+        )
+    if target.device != logits.device:
+        raise ValueError(
+            f"target must be on the logits' device, {logits.device}; got {target.device}"
+        )
+
+
+def check_class_vector(vector: Tensor, name: str, logits: Tensor) -> None:
+    """A tensor with one entry per class, on the logits' device."""
+    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
+    if vector.shape != (classes,):
+        raise ValueError(
+            f"{name} must have shape ({classes},), one number per class; got {tuple(vector.shape)}"
+        )
+    if vector.device != logits.device:
+        raise ValueError(
+            f"{name} must be on the logits' device, {logits.device}; got {vector.device}"
+        )
+
+
+def explain_range(target: Tensor, classes: int, ignore_index: int) -> None:
+    """Raise an IndexError if a label is no class. Reads the labels: for use after a failure."""
+    bad = (target != ignore_index) & ((target < 0) | (target >= classes))
+    if bad.any():
+        raise IndexError(
+            f"target holds {int(target[bad][0])}, which is out of bounds: classes go from 0 to "
+            f"{classes - 1}, and ignore_index is {ignore_index}"
+        )

@@ -1,0 +1,154 @@
+"""The losses as functions, with the arguments of ``torch.nn.functional.cross_entropy``."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from immax.losses.spec import LossSpec
+from immax.torch.checks import check_arguments, check_class_vector, explain_range
+from immax.torch.composite import composite_loss
+from immax.torch.few_passes import FewPasses, few_passes_pay
+from immax.torch.table import Table
+
+__all__ = ["immax_loss", "spec_loss", "table_loss"]
+
+
+def immax_loss(
+    logits: Tensor,
+    target: Tensor,
+    rho: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Logistic IMMAX: ``log sum_j exp((h_j - h_y) / rho_y)``.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+    target : Tensor of int64, shape (), (N,) or (N, d1, …)
+        Class numbers.
+    rho : Tensor of shape (C,)
+        The margins; positive. May require a gradient.
+    weight : Tensor of shape (C,), optional
+        As in cross-entropy: multiplies the losses, and the mean is divided by its sum.
+    ignore_index : int, default=-100
+    reduction : {"mean", "sum", "none"}
+    label_smoothing : float, default=0.0
+        As in cross-entropy, of the logits divided by the target's margin.
+
+    References
+    ----------
+    *Balancing the Scales*, section "Algorithms"; equal margins of one are cross-entropy.
+
+    Examples
+    --------
+    >>> logits, target = torch.tensor([[0.0, 1.0]]), torch.tensor([1])
+    >>> immax_loss(logits, target, torch.tensor([1.0, 0.5])).item()  # log(1 + e^-2)
+    0.12692801654338837
+    """
+    check_class_vector(rho, "rho", logits)
+    if not (torch.compiler.is_compiling() or rho.device.type != "cpu" or (rho > 0).all()):
+        raise ValueError(f"rho must be positive; got {rho.tolist()}")
+    table = Table(temperature=rho)
+    return table_loss(logits, target, table, weight, ignore_index, reduction, label_smoothing)
+
+
+def spec_loss(
+    logits: Tensor,
+    target: Tensor,
+    spec: LossSpec,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """The loss of any method of the catalogue.
+
+    The mean is over samples: a method's own class weights do not enter its divisor, a
+    ``weight`` that is given does, as in cross-entropy. ``generator`` seeds the draws of a spec
+    with a ``drop_rate``.
+
+    Examples
+    --------
+    >>> from immax.losses import catalog
+    >>> logits, target = torch.zeros(1, 2), torch.tensor([1])
+    >>> spec_loss(logits, target, catalog.bs([75, 25])).item()  # log 4
+    1.3862943649291992
+    """
+    table = Table.of(spec, logits.device, _precision(logits.dtype))
+    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
+    if spec.n_classes != classes:
+        raise ValueError(f"logits have {classes} classes, the spec {spec.n_classes}")
+    return table_loss(
+        logits, target, table, weight, ignore_index, reduction, label_smoothing, generator
+    )
+
+
+def _precision(dtype: torch.dtype) -> torch.dtype:
+    """That of the computation: half precision is for storage."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def table_loss(
+    logits: Tensor,
+    target: Tensor,
+    table: Table,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """The one way into the kernels: check, bring to one shape and precision, choose."""
+    check_arguments(logits, target, reduction, label_smoothing)
+    if weight is not None:
+        check_class_vector(weight, "weight", logits)
+    if label_smoothing and (table.focus or table.droppable is not None):
+        raise ValueError("label_smoothing does not go with a focal exponent or dropped classes")
+    if logits.ndim == 1:
+        loss = table_loss(
+            logits.unsqueeze(0),
+            target.unsqueeze(0),
+            table,
+            weight,
+            ignore_index,
+            reduction,
+            label_smoothing,
+            generator,
+        )
+        return loss.squeeze(0) if reduction == "none" else loss
+    stored = logits.dtype
+    if torch.is_autocast_enabled(logits.device.type):
+        stored = torch.float32  # as cross-entropy does
+    computed = _precision(logits.dtype)
+    if logits.dtype != computed:
+        logits = logits.to(computed)
+    if target.dtype != torch.int64:
+        target = target.long()
+    table = table.to(computed)
+    if weight is not None:
+        weight = weight.to(computed)
+    drop = None
+    if table.droppable is not None:
+        drop = torch.rand(target.shape, generator=generator, device=target.device)
+        drop = drop < table.drop_rate
+    rest = (table, drop, weight, ignore_index, reduction)
+    if torch.compiler.is_compiling():
+        return composite_loss(logits, target, *rest, label_smoothing).to(stored)
+    on_cpu = logits.device.type == "cpu"
+    try:
+        if few_passes_pay(logits, table, label_smoothing):
+            loss = FewPasses.apply(logits, target, *rest)
+        else:
+            loss = composite_loss(logits, target, *rest, label_smoothing, hopeful=on_cpu)
+    except (IndexError, RuntimeError):
+        if not on_cpu:
+            raise
+        explain_range(target, logits.shape[1], ignore_index)
+        # Labels to be ignored had been looked up.
+        loss = composite_loss(logits, target, *rest, label_smoothing)
+    return loss if loss.dtype == stored else loss.to(stored)

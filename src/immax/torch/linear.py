@@ -1,0 +1,264 @@
+"""The last layer and the loss as one call that never holds all the logits.
+
+A block of rows at a time: logits, losses, their gradients in the same memory, and from these
+the gradients of features, weight and bias, all in the forward pass. What is held beside them
+is one block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from immax.losses.spec import LossSpec
+from immax.torch.checks import REDUCTIONS, check_arguments, check_class_vector, explain_range
+from immax.torch.composite import composite_loss, divisor
+from immax.torch.few_passes import loss_and_gradient
+from immax.torch.functional import _precision
+from immax.torch.table import Table
+
+__all__ = ["linear_immax_loss", "linear_spec_loss"]
+
+BLOCK_ENTRIES = 2**24  # of the logits that are held at a time
+
+
+def linear_immax_loss(
+    features: Tensor,
+    weight: Tensor,
+    target: Tensor,
+    rho: Tensor,
+    bias: Tensor | None = None,
+    class_weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """``immax_loss(F.linear(features, weight, bias), target, rho)`` without its memory.
+
+    Parameters
+    ----------
+    features : Tensor of shape (…, d)
+    weight : Tensor of shape (C, d)
+        Of the last layer, as in ``nn.Linear``.
+    target : Tensor of int64, shape (…)
+    rho : Tensor of shape (C,)
+    bias : Tensor of shape (C,), optional
+    class_weight : Tensor of shape (C,), optional
+        The ``weight`` of ``immax_loss``.
+    ignore_index, reduction
+        As in ``immax_loss``.
+
+    Notes
+    -----
+    Gradients flow to features, weight and bias, not to rho. Under ``torch.compile`` and for
+    second derivatives the logits are formed.
+    """
+    if rho.shape != weight.shape[:1] or rho.device != weight.device:
+        raise ValueError(
+            f"rho must have shape ({weight.shape[0]},) on {weight.device}; "
+            f"got {tuple(rho.shape)} on {rho.device}"
+        )
+    table = Table(temperature=rho.detach())
+    return _linear_loss(
+        features, weight, target, table, bias, class_weight, ignore_index, reduction, None
+    )
+
+
+def linear_spec_loss(
+    features: Tensor,
+    weight: Tensor,
+    target: Tensor,
+    spec: LossSpec,
+    bias: Tensor | None = None,
+    class_weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """The same for any method of the catalogue."""
+    if spec.n_classes != weight.shape[0]:
+        raise ValueError(f"weight has {weight.shape[0]} classes, the spec {spec.n_classes}")
+    table = Table.of(spec, weight.device, _precision(weight.dtype))
+    return _linear_loss(
+        features, weight, target, table, bias, class_weight, ignore_index, reduction, generator
+    )
+
+
+def _linear_loss(
+    features: Tensor,
+    weight: Tensor,
+    target: Tensor,
+    table: Table,
+    bias: Tensor | None,
+    class_weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    generator: torch.Generator | None,
+) -> Tensor:
+    if weight.ndim != 2 or features.ndim == 0 or features.shape[-1] != weight.shape[1]:
+        raise ValueError(
+            "features must have shape (…, d) and weight (C, d); "
+            f"got {tuple(features.shape)} and {tuple(weight.shape)}"
+        )
+    if target.shape != features.shape[:-1]:
+        raise ValueError(
+            f"target must have shape {tuple(features.shape[:-1])}; got {tuple(target.shape)}"
+        )
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
+    shape = target.shape
+    features, target = features.flatten(0, -2), target.flatten().long()
+    kind = weight.device.type
+    if torch.is_autocast_enabled(kind):
+        half = torch.get_autocast_dtype(kind)
+        features, weight = features.to(half), weight.to(half)
+        bias = bias if bias is None else bias.to(half)
+    computed = _precision(features.dtype)
+    table = table.to(computed)
+    if class_weight is not None:
+        check_class_vector(class_weight, "class_weight", weight.T)
+        class_weight = class_weight.to(computed)
+    check_arguments(weight.new_empty(()).expand(len(features), len(weight)), target, reduction)
+    drop = None
+    if table.droppable is not None:
+        drop = torch.rand(target.shape, generator=generator, device=target.device)
+        drop = drop < table.drop_rate
+    rest = (target, table, drop, class_weight, ignore_index, reduction)
+    if torch.compiler.is_compiling():
+        losses = composite_loss(F.linear(features, weight, bias).to(computed), *rest)
+    else:
+        try:
+            losses = _LinearLoss.apply(features, weight, bias, *rest)
+        except (IndexError, RuntimeError):
+            if weight.device.type == "cpu":
+                explain_range(target, len(weight), ignore_index)
+            raise
+    if not torch.is_autocast_enabled(kind):
+        losses = losses.to(features.dtype)
+    return losses.view(shape) if reduction == "none" else losses
+
+
+class _LinearLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        features: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        target: Tensor,
+        table: Table,
+        drop: Tensor | None,
+        class_weight: Tensor | None,
+        ignore_index: int,
+        reduction: str,
+    ) -> Tensor:
+        ctx.save_for_backward(features, weight, bias)
+        ctx.rest = target, table, drop, class_weight, ignore_index, reduction
+        ctx.divisor = None
+        ctx.gradients = None
+        wanted = ctx.needs_input_grad[:3] if reduction != "none" else (False, False, False)
+        losses, ctx.gradients = _by_blocks(
+            features, weight, bias, target, table, drop, class_weight, ignore_index, wanted
+        )
+        if reduction == "none":
+            # Each sample's gradient will be weighed: they cannot be added up before.
+            ctx.gradients = None
+            return losses
+        if reduction == "sum":
+            return losses.sum()
+        ctx.divisor = divisor(target, class_weight, ignore_index)
+        return losses.sum() / ctx.divisor
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        gradients, ctx.gradients = ctx.gradients, None
+        nothing = (None,) * 6
+        features, weight, bias = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return *_with_graph(ctx, upstream), *nothing
+        factor = upstream if ctx.divisor is None else upstream / ctx.divisor
+        if gradients is None:
+            row_factor = factor.expand(len(features))
+            target, table, drop, class_weight, ignore_index, _ = ctx.rest
+            _, gradients = _by_blocks(
+                features,
+                weight,
+                bias,
+                target,
+                table,
+                drop,
+                class_weight,
+                ignore_index,
+                ctx.needs_input_grad[:3],
+                row_factor,
+            )
+            return *gradients, *nothing
+        return *(g if g is None else g.mul_(factor.to(g.dtype)) for g in gradients), *nothing
+
+
+Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
+
+
+def _by_blocks(
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor,
+    table: Table,
+    drop: Tensor | None,
+    class_weight: Tensor | None,
+    ignore_index: int,
+    wanted: tuple[bool, bool, bool],
+    row_factor: Tensor | None = None,
+) -> tuple[Tensor, Gradients]:
+    """Losses, and the gradients that are wanted of their sum, weighed by ``row_factor``."""
+    n, c = len(features), len(weight)
+    computed = _precision(features.dtype)
+    d_features = torch.zeros_like(features) if wanted[0] else None
+    d_weight = (
+        torch.zeros(weight.shape, dtype=computed, device=weight.device) if wanted[1] else None
+    )
+    d_bias = torch.zeros(c, dtype=computed, device=weight.device) if wanted[2] else None
+    losses = torch.empty(n, dtype=computed, device=features.device)
+    size = max(1, min(n, BLOCK_ENTRIES // c))
+    buffer = torch.empty(size, c, dtype=features.dtype, device=features.device)
+    for begin in range(0, n, size):
+        rows = slice(begin, begin + size)
+        x = features[rows]
+        logits = torch.mm(x, weight.T, out=buffer[: len(x)])
+        if bias is not None:
+            logits += bias
+        part = None if drop is None else drop[rows]
+        batch = loss_and_gradient(
+            logits.to(computed), target[rows], table, part, class_weight, ignore_index, True
+        )
+        losses[rows], gradient = batch.losses, batch.gradient
+        if row_factor is not None:
+            gradient *= row_factor[rows].unsqueeze(1)
+        if d_bias is not None:
+            d_bias += gradient.sum(0)
+        gradient = gradient.to(features.dtype)
+        if d_features is not None:
+            torch.mm(gradient, weight, out=d_features[rows])
+        if d_weight is not None:
+            if computed == features.dtype:
+                d_weight.addmm_(gradient.T, x)
+            else:
+                d_weight += gradient.T @ x
+    if d_weight is not None:
+        d_weight = d_weight.to(weight.dtype)
+    if d_bias is not None and bias is not None:
+        d_bias = d_bias.to(bias.dtype)
+    return losses, (d_features, d_weight, d_bias)
+
+
+def _with_graph(ctx: Any, upstream: Tensor) -> list[Tensor | None]:
+    """Gradients that can be differentiated again; these need the logits."""
+    inputs = ctx.saved_tensors
+    wanted = [t for t, need in zip(inputs, ctx.needs_input_grad, strict=False) if need]
+    computed = _precision(inputs[0].dtype)
+    loss = composite_loss(F.linear(*inputs).to(computed), *ctx.rest)
+    found = iter(torch.autograd.grad(loss, wanted, upstream, create_graph=True))
+    return [next(found) if need else None for need in ctx.needs_input_grad[:3]]

@@ -1,0 +1,86 @@
+"""IMMAX logits to class probabilities and decisions, on the device and differentiable.
+
+The formulas are those of ``immax.links``, in logarithms throughout.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = ["decide", "immax_proba"]
+
+BLOCK_ENTRIES = 2**24
+
+
+def immax_proba(logits: Tensor, rho: Tensor, loss: str = "logistic") -> Tensor:
+    """Class probabilities, of the logits' shape, (C), (N, C) or (N, C, d1, …).
+
+    Classes that share a margin are one state of the chain.
+    """
+    if logits.ndim == 1:
+        return immax_proba(logits.unsqueeze(0), rho, loss).squeeze(0)
+    last = logits.movedim(1, -1)
+    shape = last.shape
+    rows = last.reshape(-1, shape[-1])
+    rows = rows if rows.dtype == torch.float64 else rows.float()
+    margins = rho.to(rows.dtype)
+    inverse, groups = torch.unique(margins.reciprocal(), return_inverse=True)
+    size = max(1, BLOCK_ENTRIES // (shape[-1] * len(inverse)))
+    parts = [_log_link(part, inverse, groups, loss) for part in torch.split(rows, size)]
+    log_q = torch.cat(parts) if parts else rows
+    p = torch.softmax(log_q + margins.log(), dim=1)
+    return p.view(shape).movedim(-1, 1).to(logits.dtype)
+
+
+def _log_link(h: Tensor, inverse: Tensor, groups: Tensor, loss: str) -> Tensor:
+    """``log q`` of the classes; for the exponential loss plus the logarithm of staying."""
+    log_rows = torch.log_softmax(h.unsqueeze(1) * inverse.unsqueeze(1), dim=2)  # (n, g, c)
+    mass = torch.stack(
+        [log_rows[:, :, groups == g].logsumexp(2) for g in range(len(inverse))], dim=2
+    )
+    log_q = torch.logsumexp(_log_stationary(mass).unsqueeze(2) + log_rows, dim=1)
+    if loss == "exponential":
+        own = groups.expand(len(h), 1, -1)
+        log_q = log_q + log_rows.gather(1, own).squeeze(1)
+    return log_q
+
+
+def _log_stationary(rates: Tensor) -> Tensor:
+    """State reduction as in ``immax.links.stationary``, on logarithms; shape (n, g)."""
+    g = rates.shape[1]
+    into: list[Tensor] = []
+    for k in range(g - 1, 0, -1):
+        leaving = rates[:, k, :k].logsumexp(1, keepdim=True)
+        entering = rates[:, :k, k] - leaving
+        into.append(entering)
+        through = entering.unsqueeze(2) + rates[:, k, :k].unsqueeze(1)
+        rates = torch.logaddexp(rates[:, :k, :k], through)
+    state = rates.new_zeros(len(rates), 1)
+    for entering in reversed(into):
+        following = torch.logsumexp(state + entering, dim=1, keepdim=True)
+        state = torch.cat([state, following], dim=1)
+    return state.log_softmax(1)
+
+
+def highest_argmax(values: Tensor) -> Tensor:
+    """The class, along dimension 1, of the largest value; the highest number on a tie."""
+    return values.shape[1] - 1 - values.flip(1).argmax(1)
+
+
+def decide(proba: Tensor, costs: Tensor | None = None) -> Tensor:
+    """The most probable class, or the one of least expected cost, along dimension 1.
+
+    ``costs`` of shape (C,) is what an error on each class costs; at (k, j) of a matrix, what
+    saying j costs when k is true.
+    """
+    if costs is None:
+        return highest_argmax(proba)
+    c = proba.shape[1]
+    costs = torch.as_tensor(costs, dtype=proba.dtype, device=proba.device)
+    if costs.shape == (c,):
+        costs = costs.unsqueeze(1) * (1 - torch.eye(c, dtype=proba.dtype, device=proba.device))
+    if costs.shape != (c, c):
+        raise ValueError(f"costs must have shape ({c},) or ({c}, {c}); got {tuple(costs.shape)}")
+    expected = torch.tensordot(proba.movedim(1, -1), costs, dims=1)
+    return highest_argmax(-expected.movedim(-1, 1))

@@ -1,0 +1,19 @@
+"""Class counts and hyper-parameters that the PyTorch tests share."""
+
+import numpy as np
+
+from immax.losses import catalog
+
+COUNTS = np.array([700.0, 200.0, 60.0, 25.0, 15.0])
+PARAMS = {
+    "equal": {"p": 0.5, "threshold": 0.05},
+    "la": {"tau": 0.7},
+    "cb": {"gamma": 0.99},
+    "focal": {"gamma": 1.5},
+    "ldam": {"C": 2.0},
+    "vs": {"gamma": 0.3, "tau": 0.8},
+}
+
+
+def make(method, counts=COUNTS):
+    return catalog.make_spec(method, counts, **PARAMS.get(method, {}))

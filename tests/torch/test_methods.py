@@ -1,0 +1,153 @@
+"""Every method against the appendix's formula in plain loops, and against the NumPy kernel."""
+
+import math
+
+import numpy as np
+import pytest
+import torch.nn.functional as F
+from torch_cases import COUNTS, PARAMS, make
+
+import torch
+from immax.losses import LossSpec, catalog
+from immax.torch.functional import immax_loss, spec_loss
+
+
+def appendix(method, h, y, dropped):
+    """The loss of one sample as the appendix writes it, natural logarithms."""
+    m, total = COUNTS, COUNTS.sum()
+    p = PARAMS.get(method, {})
+    if method == "immax":
+        rho = m ** (1 / 3) / (m ** (1 / 3)).sum()
+        return math.log(sum(math.exp((hj - h[y]) / rho[y]) for hj in h))
+    if method == "ce":
+        return -math.log(math.exp(h[y]) / sum(math.exp(hj) for hj in h))
+    if method == "rw":
+        return -total / m[y] * math.log(math.exp(h[y]) / sum(math.exp(hj) for hj in h))
+    if method == "bs":
+        return -math.log(
+            m[y] * math.exp(h[y]) / sum(mj * math.exp(hj) for mj, hj in zip(m, h, strict=True))
+        )
+    if method == "equal":
+        below = 0.0
+        for j, hj in enumerate(h):
+            rare = m[j] / total < p["threshold"]
+            below += (1 - (dropped and rare and j != y)) * math.exp(hj)
+        return -math.log(math.exp(h[y]) / below)
+    if method == "la":
+        tau = p["tau"]
+        below = sum(mj**tau * math.exp(hj) for mj, hj in zip(m, h, strict=True))
+        return -math.log(m[y] ** tau * math.exp(h[y]) / below)
+    if method == "cb":
+        weight = (1 - p["gamma"]) / (1 - p["gamma"] ** (m[y] / total))
+        return -weight * math.log(math.exp(h[y]) / sum(math.exp(hj) for hj in h))
+    if method == "focal":
+        q = math.exp(h[y]) / sum(math.exp(hj) for hj in h)
+        return -((1 - q) ** p["gamma"]) * math.log(q)
+    if method == "ldam":
+        lowered = math.exp(h[y] - p["C"] / m[y] ** 0.25)
+        others = sum(math.exp(hj) for j, hj in enumerate(h) if j != y)
+        return -math.log(lowered / (lowered + others))
+    if method == "vs":
+        z = [
+            (mj / m.max()) ** p["gamma"] * hj + p["tau"] * math.log(mj / total)
+            for mj, hj in zip(m, h, strict=True)
+        ]
+        return -math.log(math.exp(z[y]) / sum(math.exp(zj) for zj in z))
+    raise NotImplementedError(method)
+
+
+@pytest.mark.parametrize("method", list(catalog.METHODS))
+def test_equals_the_appendix(method, batch, route):
+    logits, target = batch
+    spec = make(method)
+    found = spec_loss(
+        logits.requires_grad_(),
+        target,
+        spec,
+        reduction="none",
+        generator=torch.Generator().manual_seed(3),
+    )
+    draws = torch.rand(len(target), generator=torch.Generator().manual_seed(3)) < spec.drop_rate
+    expected = [
+        appendix(method, h, y, d)
+        for h, y, d in zip(logits.tolist(), target.tolist(), draws.tolist(), strict=True)
+    ]
+    np.testing.assert_allclose(found.tolist(), expected, rtol=1e-12, atol=1e-12)
+    if method == "equal":
+        assert draws.any()
+        assert not draws.all()
+
+
+def test_values_and_gradients_equal_the_numpy_kernel(spec, batch, route):
+    logits, target = batch
+    if spec.random:
+        pytest.skip("draws of another generator")
+    logits.requires_grad_()
+    loss = spec_loss(logits, target, spec, reduction="none")
+    loss.sum().backward()
+    h = logits.detach().numpy()
+    np.testing.assert_allclose(loss.tolist(), spec.loss(h, target.numpy()), rtol=1e-12)
+    np.testing.assert_allclose(
+        logits.grad.numpy(), spec.gradient(h, target.numpy()), rtol=1e-11, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("scale", [1e4, 1e-4])
+def test_extreme_scores_give_finite_answers(spec, batch, route, scale):
+    logits, target = batch
+    for dtype in (torch.float32, torch.float64):
+        h = (logits * scale).to(dtype).requires_grad_()
+        loss = spec_loss(h, target, spec)
+        loss.backward()
+        assert torch.isfinite(loss)
+        assert torch.isfinite(h.grad).all()
+
+
+def test_temperature_scale_and_all_the_rest_together(batch, route):
+    logits, target = batch
+    rng = np.random.default_rng(0)
+    c = COUNTS.size
+    spec = LossSpec(
+        rng.uniform(0.5, 2, c),
+        scale=rng.uniform(0.5, 2, c),
+        offset=rng.standard_normal(c),
+        target_offset=rng.uniform(0, 1, c),
+        weight=rng.uniform(0.5, 2, c),
+        focus=0.5,
+    )
+    logits.requires_grad_()
+    loss = spec_loss(logits, target, spec, reduction="sum")
+    loss.backward()
+    h, y = logits.detach().numpy(), target.numpy()
+    assert loss.item() == pytest.approx(spec.loss(h, y).sum(), rel=1e-12)
+    np.testing.assert_allclose(logits.grad.numpy(), spec.gradient(h, y), rtol=1e-11, atol=1e-14)
+
+
+def test_identities_between_the_methods(batch, route):
+    logits, target = batch
+    even = np.full(COUNTS.size, 100.0)
+
+    def loss(method, counts, **params):
+        return spec_loss(logits, target, catalog.make_spec(method, counts, **params)).item()
+
+    plain = F.cross_entropy(logits, target).item()
+    assert loss("la", COUNTS, tau=1.0) == pytest.approx(loss("bs", COUNTS), rel=1e-12)
+    assert loss("focal", COUNTS, gamma=0.0) == pytest.approx(plain, rel=1e-12)
+    for method in ("bs", "la"):
+        assert loss(method, even) == pytest.approx(plain, rel=1e-12)
+    # Up to the constants that the paper's formulas imply.
+    c, gamma = COUNTS.size, 0.9
+    assert loss("rw", even) == pytest.approx(c * plain, rel=1e-12)
+    factor = (1 - gamma) / (1 - gamma ** (1 / c))
+    assert loss("cb", even, gamma=gamma) == pytest.approx(factor * plain, rel=1e-12)
+
+
+def test_immax_loss_with_equal_margins_is_cross_entropy(batch, route):
+    logits, target = batch
+    ones = torch.ones(COUNTS.size, dtype=torch.float64)
+    ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
+    value, expected = immax_loss(ours, target, ones), F.cross_entropy(theirs, target)
+    value.backward()
+    expected.backward()
+    torch.testing.assert_close(value, expected, rtol=1e-14, atol=0)
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-12, atol=1e-16)
