@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["REDUCTIONS", "check_arguments", "check_class_vector", "explain_range"]
+__all__ = ["REDUCTIONS", "autocast_on", "check_arguments", "check_class_vector", "explain_range"]
 
 REDUCTIONS = ("none", "mean", "sum")
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -63,3 +63,9 @@ def explain_range(target: Tensor, classes: int, ignore_index: int) -> None:
             f"target holds {int(target[bad][0])}, which is out of bounds: classes go from 0 to "
             f"{classes - 1}, and ignore_index is {ignore_index}"
         )
+
+
+def autocast_on(tensor: Tensor) -> bool:
+    """Whether mixed precision is on for the tensor's device."""
+    kind = tensor.device.type
+    return kind != "meta" and torch.is_autocast_enabled(kind)

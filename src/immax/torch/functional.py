@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from immax.losses.spec import LossSpec
-from immax.torch.checks import check_arguments, check_class_vector, explain_range
+from immax.torch.checks import autocast_on, check_arguments, check_class_vector, explain_range
 from immax.torch.composite import composite_loss
 from immax.torch.few_passes import FewPasses, few_passes_pay
 from immax.torch.table import Table
+from torch import Tensor
 
 __all__ = ["immax_loss", "spec_loss", "table_loss"]
 
@@ -122,7 +121,7 @@ def table_loss(
         )
         return loss.squeeze(0) if reduction == "none" else loss
     stored = logits.dtype
-    if torch.is_autocast_enabled(logits.device.type):
+    if autocast_on(logits):
         stored = torch.float32  # as cross-entropy does
     computed = _precision(logits.dtype)
     if logits.dtype != computed:

@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 import torch.nn.functional as F
-from torch import Tensor
 
+import torch
 from immax.losses.spec import LossSpec
-from immax.torch.checks import REDUCTIONS, check_arguments, check_class_vector, explain_range
+from immax.torch.checks import (
+    REDUCTIONS,
+    autocast_on,
+    check_arguments,
+    check_class_vector,
+    explain_range,
+)
 from immax.torch.composite import composite_loss, divisor
 from immax.torch.few_passes import loss_and_gradient
 from immax.torch.functional import _precision
 from immax.torch.table import Table
+from torch import Tensor
 
 __all__ = ["linear_immax_loss", "linear_spec_loss"]
 
@@ -111,7 +117,7 @@ def _linear_loss(
     shape = target.shape
     features, target = features.flatten(0, -2), target.flatten().long()
     kind = weight.device.type
-    if torch.is_autocast_enabled(kind):
+    if autocast_on(weight):
         half = torch.get_autocast_dtype(kind)
         features, weight = features.to(half), weight.to(half)
         bias = bias if bias is None else bias.to(half)
@@ -135,7 +141,7 @@ def _linear_loss(
             if weight.device.type == "cpu":
                 explain_range(target, len(weight), ignore_index)
             raise
-    if not torch.is_autocast_enabled(kind):
+    if not autocast_on(weight):
         losses = losses.to(features.dtype)
     return losses.view(shape) if reduction == "none" else losses
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
-
 from immax.losses.catalog import make_spec
 from immax.losses.spec import LossSpec
 from immax.torch.checks import check_class_vector
 from immax.torch.counts import as_counts
 from immax.torch.functional import table_loss
 from immax.torch.table import FIELDS, Table, spec_tensors
+from torch import Tensor, nn
 
 __all__ = [
     "BalancedSoftmaxLoss",
@@ -49,6 +48,12 @@ class ClassLoss(nn.Module):
         self.register_buffer("class_weight", weight)
         self.ignore_index = ignore_index
         self.reduction = reduction
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        super().register_buffer(name, tensor, persistent)
+        # torch.export counts buffers as if those that are None came last.
+        for empty in [key for key, value in self._buffers.items() if value is None]:
+            self._buffers[empty] = self._buffers.pop(empty)
 
 
 class SpecLoss(ClassLoss):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 import torch.nn.functional as F
-from torch import Tensor
 
-from immax.torch.checks import check_arguments, check_class_vector, explain_range
+import torch
+from immax.torch.checks import autocast_on, check_arguments, check_class_vector, explain_range
 from immax.torch.composite import divisor, looked_up, without_ignored
+from torch import Tensor
 
 __all__ = ["immax_binary_loss", "immax_exponential_loss", "immax_hinge_loss"]
 
@@ -75,7 +75,7 @@ def _gap_loss(
         )
         return loss.squeeze(0) if reduction == "none" else loss
     stored = logits.dtype
-    if torch.is_autocast_enabled(logits.device.type):
+    if autocast_on(logits):
         stored = torch.float32
     h = logits if logits.dtype == torch.float64 else logits.float()
     target = target.long()
@@ -121,7 +121,7 @@ def immax_binary_loss(
         raise ValueError(
             f"rho must be two numbers on {logits.device}; got {tuple(rho.shape)} on {rho.device}"
         )
-    stored = torch.float32 if torch.is_autocast_enabled(logits.device.type) else logits.dtype
+    stored = torch.float32 if autocast_on(logits) else logits.dtype
     h = logits if logits.dtype == torch.float64 else logits.float()
     y, (slope_0, slope_1) = target.to(h.dtype), rho.to(h.dtype).reciprocal().unbind()
     losses = y * F.softplus(-h * slope_1, threshold=1e9)

@@ -1,0 +1,176 @@
+"""What is done to a training step: compilers, exporters, transforms, mixed precision, processes."""
+
+import copy
+import os
+import socket
+
+import pytest
+import torch.multiprocessing as mp
+import torch.nn.functional as F
+from torch_cases import COUNTS, make
+
+import torch
+from immax.losses import catalog
+from immax.torch import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss, SpecLoss
+from immax.torch.functional import immax_loss, spec_loss
+
+C = COUNTS.size
+
+
+def losses():
+    modules = {name: SpecLoss(make(name)) for name in catalog.METHODS}
+    modules["hinge"] = IMMAXHingeLoss(COUNTS)
+    modules["exponential"] = IMMAXExponentialLoss(COUNTS)
+    modules["IMMAXLoss"] = IMMAXLoss(COUNTS)
+    modules["learnable"] = IMMAXLoss(COUNTS, learnable=True)
+    return modules
+
+
+LOSSES = losses()
+
+
+@pytest.fixture(params=list(LOSSES))
+def module(request):
+    return LOSSES[request.param]
+
+
+@pytest.fixture
+def single(batch):
+    logits, target = batch
+    return logits.float(), target
+
+
+@pytest.mark.filterwarnings("ignore")  # the compiler's own
+def test_compiles_as_one_graph(module, single):
+    logits, target = single
+    if isinstance(module, SpecLoss) and module.spec.random:
+        pytest.skip("the compiler draws other numbers")
+    torch._dynamo.reset()
+    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    eager, fused = (logits.clone().requires_grad_() for _ in range(2))
+    expected, found = module(eager, target), compiled(fused, target)
+    torch.testing.assert_close(found, expected)
+    expected.backward()
+    found.backward()
+    torch.testing.assert_close(fused.grad, eager.grad)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiles_to_machine_code(single):
+    logits, target = single
+    torch._dynamo.reset()
+    compiled = torch.compile(IMMAXLoss(COUNTS), fullgraph=True)
+    eager, fused = (logits.clone().requires_grad_() for _ in range(2))
+    expected, found = IMMAXLoss(COUNTS)(eager, target), compiled(fused, target)
+    torch.testing.assert_close(found, expected)
+    expected.backward()
+    found.backward()
+    torch.testing.assert_close(fused.grad, eager.grad)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_exports(module, single):
+    logits, target = single
+    if isinstance(module, SpecLoss) and module.spec.random:
+        pytest.skip("random")
+    program = torch.export.export(module, (logits, target))
+    torch.testing.assert_close(program.module()(logits, target), module(logits, target))
+
+
+def test_vmap_and_per_sample_gradients(single, route):
+    logits, target = single
+    rho = torch.linspace(0.5, 1.5, C)
+
+    def loss(h, y):
+        return immax_loss(h, y, rho)
+
+    values = torch.func.vmap(loss)(logits.unsqueeze(1), target.unsqueeze(1))
+    torch.testing.assert_close(values, immax_loss(logits, target, rho, reduction="none"))
+    slopes = torch.func.vmap(torch.func.grad(loss))(logits, target)
+    h = logits.clone().requires_grad_()
+    immax_loss(h, target, rho, reduction="sum").backward()
+    torch.testing.assert_close(slopes, h.grad)
+
+
+def test_a_batch_of_margins_by_vmap(single):
+    logits, target = single
+    margins = torch.rand(4, C) + 0.5
+    found = torch.func.vmap(lambda r: spec_free(logits, target, r))(margins)
+    expected = torch.stack([immax_loss(logits, target, r) for r in margins])
+    torch.testing.assert_close(found, expected)
+
+
+def spec_free(logits, target, rho):
+    from immax.torch.functional import table_loss
+    from immax.torch.table import Table
+
+    return table_loss(logits, target, Table(temperature=rho))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast_computes_in_single_precision_as_cross_entropy_does(module, single, dtype):
+    logits, target = single
+    if isinstance(module, SpecLoss) and module.spec.random:
+        pytest.skip("random")
+    half = logits.to(dtype)
+    with torch.autocast("cpu", dtype=dtype):
+        found = module(half, target)
+        assert found.dtype == F.cross_entropy(half, target).dtype == torch.float32
+    torch.testing.assert_close(found, module(half.float(), target))
+
+
+def _train(rank, world, port, queue):
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=world)
+    torch.manual_seed(0)
+    x, y = torch.randn(64, 6), torch.randint(0, C, (64,))
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(6, C))
+    part = slice(rank * 32, (rank + 1) * 32)
+    IMMAXLoss(COUNTS)(model(x[part]), y[part]).backward()
+    if rank == 0:
+        queue.put([p.grad.tolist() for p in model.parameters()])
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_give_the_gradients_of_one():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    context = mp.get_context("spawn")
+    queue = context.SimpleQueue()
+    processes = [context.Process(target=_train, args=(r, 2, port, queue)) for r in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+        assert process.exitcode == 0
+    found = queue.get()
+    torch.manual_seed(0)
+    x, y = torch.randn(64, 6), torch.randint(0, C, (64,))
+    model = torch.nn.Linear(6, C)
+    IMMAXLoss(COUNTS)(model(x), y).backward()
+    for parameter, gradient in zip(model.parameters(), found, strict=True):
+        torch.testing.assert_close(parameter.grad, torch.tensor(gradient))
+
+
+def test_no_value_is_read_back_to_the_host(module):
+    """On the meta device there are no values: whoever reads one, fails."""
+    logits = torch.zeros(6, C, device="meta", requires_grad=True)
+    target = torch.zeros(6, dtype=torch.long, device="meta")
+    moved = copy.deepcopy(module).to("meta")
+    loss = moved(logits, target)
+    loss.backward()
+    assert loss.device.type == "meta"
+    assert logits.grad.shape == logits.shape
+
+
+def test_few_passes_by_operations_read_nothing_back(spec, monkeypatch):
+    from immax.torch import few_passes
+
+    for name in ("FEWEST_ENTRIES", "FEWEST_OF_MANY_STEPS"):
+        monkeypatch.setattr(few_passes, name, 0)
+    logits = torch.zeros(6, C, device="meta", requires_grad=True)
+    target = torch.zeros(6, dtype=torch.long, device="meta")
+    loss = spec_loss(logits, target, spec)
+    loss.backward()
+    assert logits.grad.shape == logits.shape
