@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import torch
+from immax.losses.spec import LossSpec
 from torch import Tensor
 
-__all__ = ["REDUCTIONS", "autocast_on", "check_arguments", "check_class_vector", "explain_range"]
+__all__ = [
+    "REDUCTIONS",
+    "autocast_on",
+    "check_arguments",
+    "check_class_vector",
+    "check_classes",
+    "explain_range",
+]
 
 REDUCTIONS = ("none", "mean", "sum")
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -40,6 +48,13 @@ def check_arguments(
         raise ValueError(
             f"target must be on the logits' device, {logits.device}; got {target.device}"
         )
+
+
+def check_classes(logits: Tensor, spec: LossSpec) -> None:
+    """As many logits as the spec has classes."""
+    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
+    if classes != spec.n_classes:
+        raise ValueError(f"logits have {classes} classes, the spec {spec.n_classes}")
 
 
 def check_class_vector(vector: Tensor, name: str, logits: Tensor) -> None:

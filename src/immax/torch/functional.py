@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import torch
 from immax.losses.spec import LossSpec
-from immax.torch.checks import autocast_on, check_arguments, check_class_vector, explain_range
+from immax.torch.checks import (
+    autocast_on,
+    check_arguments,
+    check_class_vector,
+    check_classes,
+    explain_range,
+)
 from immax.torch.composite import composite_loss
 from immax.torch.few_passes import FewPasses, few_passes_pay
 from immax.torch.table import Table
@@ -45,8 +51,9 @@ def immax_loss(
     Examples
     --------
     >>> logits, target = torch.tensor([[0.0, 1.0]]), torch.tensor([1])
-    >>> immax_loss(logits, target, torch.tensor([1.0, 0.5])).item()  # log(1 + e^-2)
-    0.12692801654338837
+    >>> loss = immax_loss(logits, target, torch.tensor([1.0, 0.5]))  # log(1 + e^-2)
+    >>> round(loss.item(), 4)
+    0.1269
     """
     check_class_vector(rho, "rho", logits)
     if not (torch.compiler.is_compiling() or rho.device.type != "cpu" or (rho > 0).all()):
@@ -79,9 +86,7 @@ def spec_loss(
     1.3862943649291992
     """
     table = Table.of(spec, logits.device, _precision(logits.dtype))
-    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
-    if spec.n_classes != classes:
-        raise ValueError(f"logits have {classes} classes, the spec {spec.n_classes}")
+    check_classes(logits, spec)
     return table_loss(
         logits, target, table, weight, ignore_index, reduction, label_smoothing, generator
     )

@@ -14,7 +14,6 @@ import torch.nn.functional as F
 import torch
 from immax.losses.spec import LossSpec
 from immax.torch.checks import (
-    REDUCTIONS,
     autocast_on,
     check_arguments,
     check_class_vector,
@@ -112,10 +111,10 @@ def _linear_loss(
         raise ValueError(
             f"target must have shape {tuple(features.shape[:-1])}; got {tuple(target.shape)}"
         )
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
     shape = target.shape
-    features, target = features.flatten(0, -2), target.flatten().long()
+    features, target = features.flatten(0, -2), target.flatten()
+    check_arguments(weight.new_empty(()).expand(len(features), len(weight)), target, reduction)
+    target = target.long()
     kind = weight.device.type
     if autocast_on(weight):
         half = torch.get_autocast_dtype(kind)
@@ -126,7 +125,6 @@ def _linear_loss(
     if class_weight is not None:
         check_class_vector(class_weight, "class_weight", weight.T)
         class_weight = class_weight.to(computed)
-    check_arguments(weight.new_empty(()).expand(len(features), len(weight)), target, reduction)
     drop = None
     if table.droppable is not None:
         drop = torch.rand(target.shape, generator=generator, device=target.device)

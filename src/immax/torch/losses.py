@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 from immax.losses.catalog import make_spec
 from immax.losses.spec import LossSpec
-from immax.torch.checks import check_class_vector
+from immax.torch.checks import check_classes
 from immax.torch.counts import as_counts
 from immax.torch.functional import table_loss
 from immax.torch.table import FIELDS, Table, spec_tensors
@@ -100,14 +100,11 @@ class SpecLoss(ClassLoss):
         return Table(**columns, focus=self.spec.focus, drop_rate=self.spec.drop_rate)
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        table = self.table()
-        column = table.column()
-        if column is not None:
-            check_class_vector(column, "counts", logits)
+        check_classes(logits, self.spec)
         return table_loss(
             logits,
             target,
-            table,
+            self.table(),
             self.class_weight,
             self.ignore_index,
             self.reduction,

@@ -1,0 +1,107 @@
+"""The last layer fused with the loss against logits-then-loss: time, peak memory, gradients.
+
+python benchmarks/torch_linear.py [--rows 2048] [--features 256] [--classes 50000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import torch.nn.functional as F
+
+import immax
+import immax.torch as it
+import torch
+from immax.torch.functional import immax_loss
+
+WAYS = ("cross-entropy", "logits, then loss", "fused")
+
+
+def data(n: int, d: int, c: int) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(n, d, generator=generator, requires_grad=True)
+    w = (torch.randn(c, d, generator=generator) / d**0.5).requires_grad_()
+    b = torch.zeros(c, requires_grad=True)
+    y = torch.randint(0, c, (n,), generator=generator)
+    rho = it.IMMAXLoss(np.geomspace(5000, 5, c)).rho
+    return x, w, b, y, rho
+
+
+def step(way: str, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    x, w, b, y, rho = tensors
+    x.grad = w.grad = b.grad = None
+    if way == "fused":
+        loss = it.linear_immax_loss(x, w, y, rho, b)
+    elif way == "cross-entropy":
+        loss = F.cross_entropy(F.linear(x, w, b), y)
+    else:
+        loss = immax_loss(F.linear(x, w, b), y, rho)
+    loss.backward()
+    return loss
+
+
+def main() -> None:
+    """Print times, memory and the largest relative difference of the gradients."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2048)
+    parser.add_argument("--features", type=int, default=256)
+    parser.add_argument("--classes", type=int, default=50_000)
+    parser.add_argument("--peak", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    sizes = options.rows, options.features, options.classes
+    if options.peak:
+        tensors = data(*sizes)
+        step(
+            options.peak,
+            tuple(
+                t.detach()[:64].requires_grad_(t.is_floating_point()) if i in (0, 3) else t
+                for i, t in enumerate(tensors)
+            ),
+        )
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        step(options.peak, tensors)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+        return
+    n, d, c = sizes
+    print(
+        f"immax {immax.__version__}, PyTorch {torch.__version__}, Python "
+        f"{platform.python_version()}, {torch.get_num_threads()} threads; "
+        f"{n:,} x {d}, {c:,} classes"
+    )
+    tensors = data(*sizes)
+    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    gradients = {}
+    for turn in range(6):
+        for way in WAYS:
+            start = time.perf_counter()
+            step(way, tensors)
+            if turn:
+                times[way].append(time.perf_counter() - start)
+            gradients[way] = [t.grad for t in tensors[:3]]
+    for way in WAYS:
+        command = [sys.executable, __file__, "--peak", way, *sys.argv[1:]]
+        memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        print(
+            f"    {way:18} {statistics.median(times[way]):6.2f} s   peak {float(memory):6.0f} MiB"
+        )
+    ratio = statistics.median(times["fused"]) / statistics.median(times["logits, then loss"])
+    print(f"    time, fused to logits-then-loss: {ratio:.2f}")
+    for name, found, expected in zip(
+        ("features", "weight", "bias"),
+        gradients["fused"],
+        gradients["logits, then loss"],
+        strict=True,
+    ):
+        off = (found - expected).abs().max() / expected.abs().max()
+        print(f"    gradient of {name}: {off:.1e} apart")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""The PyTorch losses against ``F.cross_entropy``: forward and backward, side by side in one run.
+
+Printed is, for each method, the ratio of its time to that of eager cross-entropy, eager and
+compiled, and for the largest shape the peak memory above the logits. The losses take turns, so
+that a busy spell of the machine hits all; times are medians.
+
+    python benchmarks/torch_losses.py [--shapes 1024x10 …] [--no-compile] [--memory]
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import torch.nn.functional as F
+
+import immax
+import immax.torch as it
+import torch
+
+SHAPES = ["1024x10", "1024x100", "1024x1000", "512x32000"]
+METHODS = {
+    "immax": it.IMMAXLoss,
+    "ce": it.CrossEntropyLoss,
+    "rw": it.ReweightedLoss,
+    "bs": it.BalancedSoftmaxLoss,
+    "equal": lambda m: it.EqualizationLoss(m, threshold=float(np.median(m) / m.sum())),
+    "la": lambda m: it.LogitAdjustedLoss(m, tau=0.5),
+    "cb": it.ClassBalancedLoss,
+    "focal": it.FocalLoss,
+    "ldam": it.LDAMLoss,
+    "vs": it.VectorScalingLoss,
+}
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def naive(counts: np.ndarray) -> Loss:
+    """The straightforward way, for comparison."""
+    rho = it.IMMAXLoss(counts).rho
+    return lambda h, y: F.cross_entropy(h / rho[y][:, None], y)
+
+
+def data(shape: str) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    n, c = map(int, shape.split("x"))
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(n, c, generator=generator, requires_grad=True)
+    target = torch.randint(0, c, (n,), generator=generator)
+    return logits, target, np.geomspace(5000, 5, c)
+
+
+def medians(
+    losses: dict[str, Loss], logits: torch.Tensor, target: torch.Tensor
+) -> dict[str, float]:
+    """Microseconds of a forward and a backward pass."""
+    times: dict[str, list[float]] = {name: [] for name in losses}
+    rounds = int(np.clip(2e8 / logits.numel(), 7, 600))
+    for turn in range(rounds + 3):
+        for name, loss in losses.items():
+            logits.grad = None
+            start = time.perf_counter()
+            loss(logits, target).backward()
+            if turn >= 3:
+                times[name].append(time.perf_counter() - start)
+    return {name: 1e6 * statistics.median(values) for name, values in times.items()}
+
+
+def peak(method: str, shape: str) -> float:
+    """MiB above the logits that a step takes; in a process of its own."""
+    command = [sys.executable, __file__, "--peak", method, "--shapes", shape]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def measure_peak(method: str, shape: str) -> None:
+    logits, target, counts = data(shape)
+    loss = F.cross_entropy if method == "cross_entropy" else METHODS[method](counts)
+    small = torch.zeros(256, logits.shape[1], requires_grad=True)
+    loss(small, target[:256]).backward()  # kernels are compiled and pools are filled
+    del small
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    loss(logits, target).backward()
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def compare(shape: str, with_compiler: bool) -> None:
+    logits, target, counts = data(shape)
+    eager: dict[str, Loss] = {name: make(counts) for name, make in METHODS.items()}
+    found = medians(
+        {"cross_entropy": F.cross_entropy, "naive": naive(counts)} | eager, logits, target
+    )
+    reference = found.pop("cross_entropy")
+    print(
+        f"{shape}: eager cross-entropy {reference:,.0f} us; naive IMMAX {found.pop('naive') / reference:.2f}"
+    )
+    compiled: dict[str, float] = {}
+    if with_compiler:
+        fused: dict[str, Loss] = {"cross_entropy": F.cross_entropy}
+        for name, loss in {"compiled cross_entropy": F.cross_entropy, **eager}.items():
+            fused[name] = torch.compile(loss, fullgraph=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled = medians(fused, logits, target)
+        reference_then = compiled.pop("cross_entropy")
+        compiled = {name: value / reference_then for name, value in compiled.items()}
+        print(f"    compiled cross-entropy {compiled['compiled cross_entropy']:.2f}")
+    for name in METHODS:
+        line = f"    {name:6} eager {found[name] / reference:5.2f}"
+        if with_compiler:
+            line += f"   compiled {compiled[name]:5.2f}"
+        print(line, flush=True)
+
+
+def main() -> None:
+    """Print a block per shape."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shapes", nargs="+", default=SHAPES)
+    parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--peak", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.peak:
+        measure_peak(options.peak, options.shapes[0])
+        return
+    print(
+        f"immax {immax.__version__}, PyTorch {torch.__version__}, Python "
+        f"{platform.python_version()}, {torch.get_num_threads()} threads; ratios to eager "
+        "cross-entropy, forward and backward"
+    )
+    for shape in options.shapes:
+        compare(shape, not options.no_compile)
+    if options.memory:
+        shape = options.shapes[-1]
+        for method in ("cross_entropy", *METHODS):
+            print(f"    peak above the logits, {shape}, {method}: {peak(method, shape):.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
