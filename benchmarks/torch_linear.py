@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import time
 
 import numpy as np
 import torch.nn.functional as F
+from peak import peak_mib
 
 import immax
 import immax.torch as it
@@ -56,18 +56,10 @@ def main() -> None:
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     sizes = options.rows, options.features, options.classes
+    tensors = data(*sizes)
     if options.peak:
-        tensors = data(*sizes)
-        step(
-            options.peak,
-            tuple(
-                t.detach()[:64].requires_grad_(t.is_floating_point()) if i in (0, 3) else t
-                for i, t in enumerate(tensors)
-            ),
-        )
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        step(options.peak, tensors)
-        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+        step(options.peak, data(64, options.features, 1000))  # kernels are compiled
+        print(peak_mib(lambda: step(options.peak, tensors)))
         return
     n, d, c = sizes
     print(
@@ -75,7 +67,6 @@ def main() -> None:
         f"{platform.python_version()}, {torch.get_num_threads()} threads; "
         f"{n:,} x {d}, {c:,} classes"
     )
-    tensors = data(*sizes)
     times: dict[str, list[float]] = {way: [] for way in WAYS}
     gradients = {}
     for turn in range(6):
@@ -85,14 +76,16 @@ def main() -> None:
             if turn:
                 times[way].append(time.perf_counter() - start)
             gradients[way] = [t.grad for t in tensors[:3]]
+    peaks = {}
     for way in WAYS:
         command = [sys.executable, __file__, "--peak", way, *sys.argv[1:]]
         memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        print(
-            f"    {way:18} {statistics.median(times[way]):6.2f} s   peak {float(memory):6.0f} MiB"
-        )
+        peaks[way] = float(memory)
+        seconds = statistics.median(times[way])
+        print(f"    {way:18} {seconds:6.2f} s   peak {peaks[way]:6.0f} MiB")
     ratio = statistics.median(times["fused"]) / statistics.median(times["logits, then loss"])
-    print(f"    time, fused to logits-then-loss: {ratio:.2f}")
+    share = peaks["fused"] / peaks["logits, then loss"]
+    print(f"    fused to logits-then-loss: time {ratio:.2f}, peak memory {100 * share:.0f} %")
     for name, found, expected in zip(
         ("features", "weight", "bias"),
         gradients["fused"],

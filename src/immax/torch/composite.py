@@ -6,11 +6,11 @@ ignored labels, smoothing and empty batches are PyTorch's own.
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F
-from torch import Tensor
 
+import torch
 from immax.torch.table import Table
+from torch import Tensor
 
 __all__ = ["adjusted", "composite_loss", "divisor", "looked_up", "without_ignored"]
 

@@ -11,15 +11,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor
 
+import torch
 from immax.compiled import numba_is_here
 from immax.cores import in_threads
 from immax.torch.composite import adjusted, composite_loss, divisor, looked_up, without_ignored
 from immax.torch.table import Table
+from torch import Tensor
 
 __all__ = ["FewPasses", "few_passes_pay", "loss_and_gradient"]
 
@@ -32,11 +32,10 @@ ENTRIES_PER_THREAD = 2**17
 
 def few_passes_pay(logits: Tensor, table: Table, label_smoothing: float) -> bool:
     """Whether to go by this file: large plain matrices in training, outside of transforms."""
-    many_steps = table.focus > 0 or table.droppable is not None
     return (
         logits.ndim == 2
         and logits.requires_grad
-        and logits.numel() >= (FEWEST_OF_MANY_STEPS if many_steps else FEWEST_ENTRIES)
+        and logits.numel() >= (FEWEST_OF_MANY_STEPS if table.many_steps else FEWEST_ENTRIES)
         and label_smoothing == 0
         and torch.is_grad_enabled()
         and type(logits) in (Tensor, torch.nn.Parameter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from immax.losses.spec import LossSpec
+from immax.torch import few_passes
 from immax.torch.checks import (
     autocast_on,
     check_arguments,
@@ -55,7 +56,6 @@ def immax_loss(
     >>> round(loss.item(), 4)
     0.1269
     """
-    check_class_vector(rho, "rho", logits)
     if not (torch.compiler.is_compiling() or rho.device.type != "cpu" or (rho > 0).all()):
         raise ValueError(f"rho must be positive; got {rho.tolist()}")
     table = Table(temperature=rho)
@@ -97,6 +97,23 @@ def _precision(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
+def _ordinary(logits: Tensor, target: Tensor, table: Table) -> bool:
+    """Whether this is a small batch on a CPU that is what it should be at first sight."""
+    column = table.column()
+    dtype = logits.dtype
+    return (
+        logits.ndim == 2
+        and target.dtype is torch.int64
+        and (dtype is torch.float32 or dtype is torch.float64)
+        and (column is None or (column.dtype is dtype and column.shape[0] == logits.shape[1]))
+        and logits.numel() < few_passes.FEWEST_ENTRIES
+        and not table.many_steps
+        and logits.is_cpu
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+    )
+
+
 def table_loss(
     logits: Tensor,
     target: Tensor,
@@ -108,10 +125,21 @@ def table_loss(
     generator: torch.Generator | None = None,
 ) -> Tensor:
     """The one way into the kernels: check, bring to one shape and precision, choose."""
+    if weight is None and label_smoothing == 0 and _ordinary(logits, target, table):
+        # For small batches a dozen checks take as long as the loss; on a failure they follow.
+        try:
+            return composite_loss(
+                logits, target, table, None, None, ignore_index, reduction, 0.0, hopeful=True
+            )
+        except (IndexError, RuntimeError, ValueError):
+            pass
     check_arguments(logits, target, reduction, label_smoothing)
+    column = table.column()
+    if column is not None:
+        check_class_vector(column, "rho", logits)
     if weight is not None:
         check_class_vector(weight, "weight", logits)
-    if label_smoothing and (table.focus or table.droppable is not None):
+    if label_smoothing and table.many_steps:
         raise ValueError("label_smoothing does not go with a focal exponent or dropped classes")
     if logits.ndim == 1:
         loss = table_loss(

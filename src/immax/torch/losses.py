@@ -92,12 +92,20 @@ class SpecLoss(ClassLoss):
         super().__init__(weight, ignore_index, reduction, device, dtype)
         self.spec = spec
         self.label_smoothing = label_smoothing
+        self._table: Table | None = None
         for name, tensor in spec_tensors(spec, device, dtype).items():
             self.register_buffer(name, tensor)
 
     def table(self) -> Table:
-        columns: dict[str, Any] = {name: self._buffers[name] for name in FIELDS}
-        return Table(**columns, focus=self.spec.focus, drop_rate=self.spec.drop_rate)
+        """The buffers, as the kernels take them."""
+        if self._table is None:
+            columns: dict[str, Any] = {name: self._buffers[name] for name in FIELDS}
+            self._table = Table(**columns, focus=self.spec.focus, drop_rate=self.spec.drop_rate)
+        return self._table
+
+    def _apply(self, fn: Any, recurse: bool = True) -> SpecLoss:
+        self._table = None  # .to(), .half() and the like change the buffers
+        return super()._apply(fn, recurse)
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         check_classes(logits, self.spec)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
 
+import torch
 from immax.margins import class_vector, share_tail
 from immax.torch import links
 from immax.torch.checks import check_class_vector
@@ -17,6 +16,7 @@ from immax.torch.functional import table_loss
 from immax.torch.losses import ClassLoss
 from immax.torch.max_forms import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
 from immax.torch.table import Table
+from torch import Tensor, nn
 
 __all__ = ["IMMAXBinaryLoss", "IMMAXExponentialLoss", "IMMAXHingeLoss", "IMMAXLoss"]
 
@@ -190,10 +190,8 @@ class IMMAXLoss(_ProbabilityLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        rho = self.rho
-        check_class_vector(rho, "rho", logits)
         # Where all margins are one it is cross-entropy itself.
-        table = Table() if self._plain else Table(temperature=rho)
+        table = Table() if self._plain else Table(temperature=self.rho)
         return table_loss(
             logits,
             target,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
+import torch
 from immax.losses.spec import LossSpec
+from torch import Tensor
 
 __all__ = ["FIELDS", "Table", "spec_tensors"]
 
@@ -33,6 +33,11 @@ class Table(NamedTuple):
     @classmethod
     def of(cls, spec: LossSpec, device: Any = None, dtype: torch.dtype | None = None) -> Table:
         return cls(**spec_tensors(spec, device, dtype), focus=spec.focus, drop_rate=spec.drop_rate)
+
+    @property
+    def many_steps(self) -> bool:
+        """Whether PyTorch needs many operations: a focal exponent, or dropped classes."""
+        return self.focus > 0 or self.droppable is not None
 
     def numbers(self) -> tuple[Tensor | None, ...]:
         """The tensors of floating-point numbers."""
