@@ -1,0 +1,37 @@
+"""Every example runs, as a process of its own, and prints what it should."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NEEDS = {
+    "torch_plain": ["torch"],
+    "torch_segmentation": ["torch"],
+    "torch_lightning": ["torch", "lightning"],
+    "torch_optuna": ["torch", "optuna"],
+}
+PRINTS = {
+    "torch_plain": "IMMAX",
+    "torch_segmentation": "recall by class",
+    "torch_lightning": "accuracy on the training data",
+    "torch_optuna": "best power",
+}
+
+
+def test_all_of_the_examples_are_listed():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"demo", *NEEDS}
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_runs(name):
+    for package in NEEDS[name]:
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert PRINTS[name] in done.stdout
