@@ -27,6 +27,8 @@ floors: .venv-floors/installed
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/link.py
+	$(BIN)/python benchmarks/torch_losses.py --memory
+	$(BIN)/python benchmarks/torch_linear.py
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
