@@ -1,0 +1,216 @@
+"""What the theory promises of a fitted linear model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from immax.theory.bounds import (
+    Bound,
+    best_margins,
+    check_delta,
+    margin_bound,
+    norm_cover,
+    uniform_confidence,
+    uniform_factor,
+    uniform_margin_bound,
+)
+from immax.theory.rademacher import row_norms
+
+__all__ = ["Certificate", "certificate"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Two bounds on the error of a model; ``print`` shows them with their conditions.
+
+    Attributes
+    ----------
+    own : Bound
+        For the model's own margins, if these were fixed before the sample was seen; the norm
+        that training found is paid for by a cover of norms.
+    best : Bound
+        For the margins that make the uniform bound smallest; nothing need be fixed before. Its
+        ``rho`` is on the scale of a model of norm one.
+    training_error : float
+    n_samples : int
+    delta : float
+    """
+
+    own: Bound
+    best: Bound
+    training_error: float
+    n_samples: int
+    delta: float
+    _parts: _Parts = field(repr=False)
+
+    def samples_for(self, target: float = 0.5) -> float:
+        """How many samples would bring ``best`` to the target if the margins stayed as they are.
+
+        Infinity where the empirical margin loss alone is above it.
+        """
+        room = target - self.best.empirical
+        if room <= 0:
+            return float("inf")
+        rest = self.best.complexity + self.best.confidence
+        return float(np.ceil(self.n_samples * (rest / room) ** 2))
+
+    def __str__(self) -> str:
+        lines = [
+            f"Error on the {self.n_samples:,} samples: {self.training_error:.3f}. With probability "
+            f"{1 - self.delta:g} over the sample:",
+            f"- with the model's own margins: {self.own}. Holds if these were fixed before the "
+            "sample was seen; the norm found by training is paid for by a cover of norms.",
+            f"- with the best margins: {self.best}. Holds whatever was chosen afterwards.",
+        ]
+        if self.best.vacuous:
+            needed = self.samples_for(0.5)
+            how_many = (
+                f"about {needed:,.0f} samples would bring the second to 0.5 if the margins "
+                "stayed as they are"
+                if np.isfinite(needed)
+                else "more samples alone would not bring it to 0.5: the margins are too small"
+            )
+            lines.append(f"The bound is vacuous, which says nothing about the model; {how_many}.")
+        return "\n".join(lines)
+
+    def curve(self, n: int = 60) -> dict[str, Array]:
+        """The terms of the uniform bound as the best margins are scaled up and down."""
+        factors = np.geomspace(0.05, 20, n)
+        rho = factors[:, None] * self.best.rho[None, :]
+        rho = np.minimum(rho, self._parts.radii)
+        terms = [self._parts.terms(row) for row in rho]
+        names = ("empirical", "complexity", "confidence")
+        return {"scale": factors} | {
+            name: np.array([term[i] for term in terms]) for i, name in enumerate(names)
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the bound against the margins, its three terms stacked; returns the axes."""
+        try:
+            from matplotlib import pyplot
+        except ModuleNotFoundError as error:
+            raise ImportError('drawing needs matplotlib: pip install "immax[report]"') from error
+        ax = pyplot.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
+        curve = self.curve()
+        labels = ("empirical margin loss", "complexity", "confidence")
+        terms = [curve[name] for name in ("empirical", "complexity", "confidence")]
+        ax.stackplot(
+            curve["scale"], *terms, labels=labels, colors=("#4477aa", "#ee8866", "#bbbbbb")
+        )
+        ax.axhline(1, color="black", linestyle="--", linewidth=1)
+        ax.axvline(1, color="black", linestyle=":", linewidth=1)
+        top = max(1.6, min(2.5 * self.best.total, float(np.sum(terms, axis=0).max())))
+        ax.set(
+            xscale="log",
+            xlabel="margins, as a multiple of the best ones",
+            ylabel="bound on the error",
+            ylim=(0, top),
+        )
+        ax.text(curve["scale"][0], 1, " vacuous above", va="bottom", ha="left")
+        ax.legend(loc="upper right")
+        return ax
+
+
+class _Parts:
+    """All that the uniform bound needs to be evaluated at other margins."""
+
+    def __init__(
+        self, scores: Array, labels: Array, norms: Array, n_classes: int, delta: float
+    ) -> None:
+        self.scores, self.labels = scores, labels
+        self.binary = scores.ndim == 1
+        self.m, self.c = labels.size, n_classes
+        self.moments = np.bincount(labels, norms**2, minlength=n_classes)
+        self.scale = np.sqrt(1 if self.binary else n_classes) / self.m
+        # Margins of a model of norm one are at most the norms; their largest was not known before.
+        radius, self.delta = norm_cover(float(norms.max()), delta)
+        # Margins between classes are differences of two scores.
+        self.radii = np.full(n_classes, radius * (1 if self.binary else np.sqrt(2)))
+
+    def complexity(self, rho: Array) -> float:
+        return float(self.scale * np.sqrt(np.sum(self.moments / rho**2)))
+
+    def terms(self, rho: Array) -> tuple[float, float, float]:
+        from immax.theory.margin_loss import margin_loss
+
+        factor = uniform_factor(self.c, self.binary)
+        return (
+            float(margin_loss(self.scores, self.labels, rho).mean()),
+            factor * self.complexity(rho),
+            uniform_confidence(self.m, self.radii, rho, self.delta),
+        )
+
+    def best(self) -> Bound:
+        rho = best_margins(
+            self.scores, self.labels, self.moments, self.radii, self.scale, self.delta
+        )
+        return uniform_margin_bound(
+            self.scores, self.labels, rho, self.complexity(rho), self.radii, self.delta
+        )
+
+
+def _linear(model: Any, X: Any) -> tuple[Array, Array, Any]:
+    """Weights, biases and checked data of a fitted linear model."""
+    check_is_fitted(model)
+    if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
+        raise TypeError(
+            f"a linear classifier with coef_ is needed; got {type(model).__name__}. For other "
+            "models use margin_bound with a complexity of your own"
+        )
+    X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
+    return W, b, X
+
+
+def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certificate:
+    """Bounds on the error of a fitted linear classifier, from the data it was fitted to.
+
+    The bias is taken as the weight of a further feature that is one, so the norm is
+    ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        ``IMMAXClassifier``, ``BaselineClassifier``, or a linear classifier of scikit-learn with
+        ``coef_`` and ``intercept_`` (whose own margins are taken to be one).
+    X, y
+        The training data.
+    delta : float
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from immax import IMMAXClassifier
+    >>> X, y = make_blobs(4000, centers=[[-4, 0], [4, 0]], random_state=0)
+    >>> found = certificate(IMMAXClassifier().fit(X, y), X, y)
+    >>> found.best.vacuous, found.training_error
+    (False, 0.0)
+    """
+    check_delta(delta)
+    W, b, X = _linear(model, X)
+    classes = np.asarray(model.classes_)
+    labels = np.searchsorted(classes, np.asarray(y))
+    known = labels < classes.size
+    known &= classes[np.minimum(labels, classes.size - 1)] == np.asarray(y)
+    if labels.shape != (X.shape[0],) or not known.all():
+        raise ValueError("y must hold a class of the model for each row of X")
+    scores = np.asarray(X @ W.T) + b
+    scores = scores[:, 0] if W.shape[0] == 1 else scores
+    norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
+    if norm == 0:
+        raise ValueError("all weights and biases are zero: such a model has no margins")
+    norms = np.sqrt(row_norms(X) ** 2 + 1)
+    parts = _Parts(scores / norm, labels, norms, classes.size, delta)
+    rho = np.asarray(getattr(model, "margins_", np.ones(classes.size)), dtype=np.float64)
+    ball, left = norm_cover(norm, delta)
+    own = margin_bound(scores, labels, rho, ball * parts.complexity(rho), left)
+    wrong = np.asarray(model.predict(X)) != np.asarray(y)
+    return Certificate(own, parts.best(), float(wrong.mean()), labels.size, delta, parts)

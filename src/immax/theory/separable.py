@@ -1,0 +1,185 @@
+"""The separable case: the geometric margin, how to split it, and what a split costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+from sklearn.svm import SVC
+
+from immax.margins import class_vector, theory_margins
+
+__all__ = [
+    "Hyperplane",
+    "complexity_term",
+    "geometric_margin",
+    "hyperplanes",
+    "ldam_split",
+    "optimal_split",
+    "renyi_divergence",
+    "renyi_excess",
+    "theory_distribution",
+]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """``normal . x + offset = 0`` with a unit normal; class 1 is where it is not negative."""
+
+    normal: Array
+    offset: float
+
+    def distances(self, X: ArrayLike) -> Array:
+        """Signed distances of the rows of X."""
+        return np.asarray(X, dtype=np.float64) @ self.normal + self.offset
+
+    def predict(self, X: ArrayLike) -> Array:
+        return (self.distances(X) >= 0).astype(np.intp)
+
+
+def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
+    """The largest distance that all samples can have from a hyperplane, and that hyperplane.
+
+    ``y`` holds 0 and 1. A sample that no hyperplane separates is refused.
+    """
+    features = np.asarray(X, dtype=np.float64)
+    labels = np.asarray(y)
+    if features.ndim != 2 or labels.shape != features.shape[:1]:
+        raise ValueError(
+            f"X must have shape (m, d) and y shape (m,); got {features.shape} and {labels.shape}"
+        )
+    if not np.isfinite(features).all():
+        raise ValueError("X must be finite; got NaN or infinity")
+    if set(np.unique(labels).tolist()) != {0, 1}:
+        raise ValueError("y must hold the classes 0 and 1, both of them")
+    signs = np.where(labels == 1, 1.0, -1.0)
+    signed = signs[:, None] * np.column_stack([features, np.ones(len(features))])
+    found = linprog(
+        np.zeros(signed.shape[1]), A_ub=-signed, b_ub=-np.ones(len(signed)), bounds=(None, None)
+    )
+    if found.status != 0:
+        raise ValueError(
+            "no hyperplane separates the two classes; the separable case does not apply: use "
+            "immax.theory.margin_bound, and IMMAXClassifier to fit"
+        )
+    scale = np.abs(features).max() or 1.0
+    machine = SVC(kernel="linear", C=1e10, tol=1e-6).fit(features / scale, labels)
+    w = machine.coef_[0] / scale
+    length = float(np.linalg.norm(w))
+    plane = Hyperplane(w / length, float(machine.intercept_[0]) / length)
+    distances = signs * plane.distances(features)
+    # Rounding and the solver's tolerance: the middle between the nearest of either class.
+    shift = (distances[labels == 1].min() - distances[labels == 0].min()) / 2
+    plane = Hyperplane(plane.normal, plane.offset - float(shift))
+    return float((signs * plane.distances(features)).min()), plane
+
+
+def optimal_split(
+    margin: float, counts: ArrayLike, radii: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """``rho_k ∝ m_k^{1/3} r_k^{2/3}`` with the sum ``2 margin`` (equation optimal-separable).
+
+    Examples
+    --------
+    >>> optimal_split(1.5, [8, 1])
+    array([2., 1.])
+    """
+    return theory_margins(counts, radii, total=2 * margin)
+
+
+def ldam_split(margin: float, counts: ArrayLike) -> NDArray[np.float64]:
+    """LDAM's split, the other way round: ``rho_k ∝ m_other^{1/4}``, two classes.
+
+    Examples
+    --------
+    >>> ldam_split(1.5, [16, 1])
+    array([1., 2.])
+    """
+    if not (np.isfinite(margin) and margin > 0):
+        raise ValueError(f"margin must be a positive number; got {margin!r}")
+    shares = class_vector(counts, "counts", 2)[::-1] ** 0.25
+    return np.asarray(shares * (2 * margin / shares.sum()))
+
+
+def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str, Hyperplane]:
+    """The SVM's, LDAM's and IMMAX's hyperplane of a separable sample.
+
+    All have the SVM's normal; they stand where the two margins are as each one splits them.
+    """
+    margin, svm = geometric_margin(X, y)
+    labels = np.asarray(y)
+    counts = np.bincount(labels, minlength=2)
+    radii = None
+    if use_radii:
+        norms = np.linalg.norm(np.asarray(X, dtype=np.float64), axis=1)
+        radii = [norms[labels == k].max() for k in (0, 1)]
+    splits = {"LDAM": ldam_split(margin, counts), "IMMAX": optimal_split(margin, counts, radii)}
+    planes = {"SVM": svm}
+    for name, (_, positive) in splits.items():
+        # The nearest positive samples are at a distance `margin`; they should be at `positive`.
+        planes[name] = Hyperplane(svm.normal, svm.offset + float(positive) - margin)
+    return planes
+
+
+def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
+    """``log(sum_k p_k^order q_k^(1 - order)) / (order - 1)``; order 1 is relative entropy.
+
+    Examples
+    --------
+    >>> renyi_divergence([0.5, 0.5], [0.5, 0.5], 3)
+    0.0
+    """
+    a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1 or (a < 0).any() or (b < 0).any():
+        raise ValueError("p and q must be vectors of one length, of numbers of at least 0")
+    if not (np.isclose(a.sum(), 1) and np.isclose(b.sum(), 1)):
+        raise ValueError(f"p and q must sum to one; got {a.sum()} and {b.sum()}")
+    if not (np.isfinite(order) and order > 0):
+        raise ValueError(f"order must be a positive number; got {order!r}")
+    held = a > 0
+    if order >= 1 and (b[held] == 0).any():
+        return float("inf")
+    a, b = a[held], b[held]
+    if order == 1:
+        return float(np.sum(a * np.log(a / b)))
+    return float(np.log(np.sum(a**order * b ** (1 - order))) / (order - 1))
+
+
+def theory_distribution(counts: ArrayLike, radii: ArrayLike | None = None) -> Array:
+    """The distribution r of Lemma D3: the theory's margins, scaled to sum to one."""
+    return theory_margins(counts, radii)
+
+
+def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
+    """``sum_k m_k r_k^2 / rho_k^2``, what is under the root in the bounds.
+
+    By Lemma D3 it is ``(r_bar / rho)^2 exp(2 D_3(r || rho_k / rho))`` with
+    ``r_bar = (sum_k m_k^{1/3} r_k^{2/3})^{3/2}`` and ``rho = sum_k rho_k``.
+    """
+    m = class_vector(counts, "counts")
+    margins = class_vector(rho, "rho", m.size)
+    r = np.ones(m.size) if radii is None else class_vector(radii, "radii", m.size)
+    return float(np.sum(m * r**2 / margins**2))
+
+
+def renyi_excess(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
+    """By what share rho's complexity term exceeds that of the best margins of the same sum.
+
+    ``exp(D_3(r || rho / sum rho)) - 1``: 0 is the optimum, 1 is twice its complexity.
+
+    Examples
+    --------
+    >>> renyi_excess([2.0, 1.0], [8, 1])
+    0.0
+    >>> round(renyi_excess([1.0, 1.0], [8, 1]), 3)
+    0.155
+    """
+    margins = class_vector(rho, "rho")
+    best = theory_margins(counts, radii, total=float(margins.sum()))
+    ratio = complexity_term(margins, counts, radii) / complexity_term(best, counts, radii)
+    return max(float(np.sqrt(ratio)) - 1, 0.0)

@@ -1,0 +1,70 @@
+"""Norms of a network that can stand for the paper's ``Lambda_H``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["frobenius_complexity", "spectral_complexity"]
+
+
+def _matrices(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """The weights of linear and convolutional layers, each as a matrix of its outputs."""
+    for name, module in model.named_modules():
+        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+            yield name, module.weight.detach().flatten(1).double()
+
+
+def frobenius_complexity(model: nn.Module) -> float:
+    """``sqrt(2) 2^(L-1) prod_l ||W_l||_F`` for L layers.
+
+    With it the Rademacher complexity of networks of Lipschitz activations without biases is at
+    most ``Lambda r / sqrt(m)`` (Neyshabur, Tomioka and Srebro 2015, Theorem 1 with p = q = 2).
+    Convolutions are taken as the matrices of their filters, which is a convention, not their
+    operator.
+
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(2, 2, bias=False))
+    >>> _ = nn.init.eye_(model[0].weight)
+    >>> round(frobenius_complexity(model), 6)
+    2.0
+    """
+    norms = [float(torch.linalg.matrix_norm(W)) for _, W in _matrices(model)]
+    if not norms:
+        raise ValueError("the model has no linear or convolutional layer")
+    return math.sqrt(2) * 2 ** (len(norms) - 1) * math.prod(norms)
+
+
+def spectral_complexity(model: nn.Module, reference: Mapping[str, Tensor] | None = None) -> float:
+    """``prod_l ||W_l||_2 (sum_l (||W_l^T - M_l^T||_{2,1} / ||W_l||_2)^{2/3})^{3/2}``.
+
+    The spectral complexity of Bartlett, Foster and Telgarsky (2017), up to its logarithmic
+    factors, for 1-Lipschitz activations; ``||A||_{2,1}`` is the sum of the norms of A's columns.
+
+    Parameters
+    ----------
+    model : nn.Module
+    reference : mapping of layer name to weight, optional
+        The matrices M_l, for example the weights at initialisation; zero by default.
+
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(2, 2, bias=False))
+    >>> _ = nn.init.eye_(model[0].weight)
+    >>> round(spectral_complexity(model), 6)
+    2.0
+    """
+    product, total = 1.0, 0.0
+    for name, W in _matrices(model):
+        M = torch.zeros_like(W) if reference is None else reference[name].detach().flatten(1).to(W)
+        largest = float(torch.linalg.matrix_norm(W, ord=2))
+        product *= largest
+        if largest > 0:
+            total += (float((W - M).norm(dim=1).sum()) / largest) ** (2 / 3)
+    if product == 1.0 and total == 0.0:
+        raise ValueError("the model has no linear or convolutional layer")
+    return product * total**1.5
