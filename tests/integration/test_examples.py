@@ -9,12 +9,14 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NEEDS = {
+    "separable_figure": ["matplotlib"],
     "torch_plain": ["torch"],
     "torch_segmentation": ["torch"],
     "torch_lightning": ["torch", "lightning"],
     "torch_optuna": ["torch", "optuna"],
 }
 PRINTS = {
+    "separable_figure": "drawn in separable.png",
     "torch_plain": "IMMAX",
     "torch_segmentation": "recall by class",
     "torch_lightning": "accuracy on the training data",
@@ -27,11 +29,13 @@ def test_all_of_the_examples_are_listed():
 
 
 @pytest.mark.parametrize("name", NEEDS)
-def test_runs(name):
+def test_runs(name, tmp_path):
     for package in NEEDS[name]:
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     command = [sys.executable, str(EXAMPLES / f"{name}.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert PRINTS[name] in done.stdout

@@ -12,11 +12,13 @@ from immax import IMMAXClassifier
 from immax.theory import (
     best_margins,
     certificate,
+    empirical_margin_loss,
     margin_bound,
     margin_loss,
     norm_cover,
     rademacher_kernel,
     rademacher_linear,
+    search_margins,
     uniform_margin_bound,
 )
 
@@ -130,7 +132,7 @@ def test_best_margins_are_not_beaten(c, seed):
         complexity = scale * np.sqrt(np.sum(moments / rho**2))
         return uniform_margin_bound(h, y, rho, complexity, radii).total
 
-    found = total(best_margins(h, y, moments, radii, scale))
+    found = total(search_margins(h, y, moments, radii, scale))
     for _ in range(300):
         assert found <= total(radii * 10 ** rng.uniform(-2, 0, k)) + 1e-12
     starts = radii * 10 ** rng.uniform(-1.5, 0, (4, k))
@@ -250,6 +252,27 @@ def test_certificate_of_separate_classes_is_not_vacuous(c):
         assert found.best.total <= totals.min() + 1e-9
 
 
+def test_margins_and_margin_loss_of_a_model():
+    X, y = make_blobs(500, centers=[[-3, 0], [3, 0]], random_state=0)
+    model = IMMAXClassifier().fit(X, y)
+    loss = empirical_margin_loss(model, X, y)
+    h = model.decision_function(X)
+    assert loss == pytest.approx(margin_loss(h, y, model.margins_).mean())
+    assert empirical_margin_loss(model, X, y, [1e-9, 1e-9]) == pytest.approx(
+        np.mean(model.predict(X) != y)
+    )
+    rho = best_margins(model, X, y)
+    norm = np.sqrt(np.sum(model.coef_**2) + model.intercept_[0] ** 2)
+    found = certificate(model, X, y).best
+    np.testing.assert_allclose(rho, found.rho * norm)
+    assert empirical_margin_loss(model, X, y, rho) == pytest.approx(found.empirical)
+    plain = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="rho must be given"):
+        empirical_margin_loss(plain, X, y)
+    with pytest.raises(ValueError, match="classes of the model"):
+        empirical_margin_loss(model, X, y + 1)
+
+
 def test_certificate_draws():
     pytest.importorskip("matplotlib").use("agg")
     X, y = make_blobs(400, centers=[[-4, 0], [4, 0]], random_state=0)
@@ -285,4 +308,4 @@ def test_bad_input():
     with pytest.raises(ValueError, match="norm must be"):
         norm_cover(0.0, 0.05)
     with pytest.raises(ValueError, match="moments"):
-        best_margins(h, y, [1.0], [1.0, 1.0], 0.1)
+        search_margins(h, y, [1.0], [1.0, 1.0], 0.1)

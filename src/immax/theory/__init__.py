@@ -5,12 +5,12 @@ Each function names the theorem that it comes from; ``docs/theory.md`` maps the 
 
 from immax.theory.bounds import (
     Bound,
-    best_margins,
     margin_bound,
     norm_cover,
+    search_margins,
     uniform_margin_bound,
 )
-from immax.theory.certificate import Certificate, certificate
+from immax.theory.certificate import Certificate, best_margins, certificate
 from immax.theory.consistency import (
     best_conditional_risk,
     calibration,
@@ -18,7 +18,13 @@ from immax.theory.consistency import (
     counter_example,
     implied_threshold,
 )
-from immax.theory.margin_loss import margin_loss, margins_of, phi, zero_one_loss
+from immax.theory.margin_loss import (
+    empirical_margin_loss,
+    margin_loss,
+    margins_of,
+    phi,
+    zero_one_loss,
+)
 from immax.theory.rademacher import (
     estimate_kernel,
     estimate_linear,
@@ -48,6 +54,7 @@ __all__ = [
     "complexity_term",
     "conditional_risk",
     "counter_example",
+    "empirical_margin_loss",
     "estimate_kernel",
     "estimate_linear",
     "geometric_margin",
@@ -65,6 +72,7 @@ __all__ = [
     "rademacher_linear",
     "renyi_divergence",
     "renyi_excess",
+    "search_margins",
     "uniform_margin_bound",
     "zero_one_loss",
 ]

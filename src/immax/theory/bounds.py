@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from immax.margins import class_vector
 from immax.theory.margin_loss import check_sample, margin_loss, margins_of
 
-__all__ = ["Bound", "best_margins", "margin_bound", "norm_cover", "uniform_margin_bound"]
+__all__ = ["Bound", "margin_bound", "norm_cover", "search_margins", "uniform_margin_bound"]
 
 Array = NDArray[Any]
 
@@ -203,7 +203,7 @@ def norm_cover(norm: float, delta: float, unit: float = 1.0) -> tuple[float, flo
     return unit * 2.0**j, check_delta(delta) * share
 
 
-def best_margins(
+def search_margins(
     scores: ArrayLike,
     y: ArrayLike,
     moments: ArrayLike,

@@ -11,17 +11,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.theory.bounds import (
     Bound,
-    best_margins,
     check_delta,
     margin_bound,
     norm_cover,
+    search_margins,
     uniform_confidence,
     uniform_factor,
     uniform_margin_bound,
 )
+from immax.theory.margin_loss import margin_loss
 from immax.theory.rademacher import row_norms
 
-__all__ = ["Certificate", "certificate"]
+__all__ = ["Certificate", "best_margins", "certificate"]
 
 Array = NDArray[Any]
 
@@ -138,8 +139,6 @@ class _Parts:
         return float(self.scale * np.sqrt(np.sum(self.moments / rho**2)))
 
     def terms(self, rho: Array) -> tuple[float, float, float]:
-        from immax.theory.margin_loss import margin_loss
-
         factor = uniform_factor(self.c, self.binary)
         return (
             float(margin_loss(self.scores, self.labels, rho).mean()),
@@ -148,7 +147,7 @@ class _Parts:
         )
 
     def best(self) -> Bound:
-        rho = best_margins(
+        rho = search_margins(
             self.scores, self.labels, self.moments, self.radii, self.scale, self.delta
         )
         return uniform_margin_bound(
@@ -168,6 +167,39 @@ def _linear(model: Any, X: Any) -> tuple[Array, Array, Any]:
     W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
     return W, b, X
+
+
+def _label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
+    classes = np.asarray(model.classes_)
+    labels = np.searchsorted(classes, np.asarray(y))
+    known = labels < classes.size
+    known &= classes[np.minimum(labels, classes.size - 1)] == np.asarray(y)
+    if labels.shape != (size,) or not known.all():
+        raise ValueError("y must hold a class of the model for each row of X")
+    return labels
+
+
+def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, float, Any]:
+    """What the bounds need, the model's norm, and the checked data."""
+    check_delta(delta)
+    W, b, X = _linear(model, X)
+    labels = _label_numbers(model, y, X.shape[0])
+    scores = np.asarray(X @ W.T) + b
+    scores = scores[:, 0] if W.shape[0] == 1 else scores
+    norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
+    if norm == 0:
+        raise ValueError("all weights and biases are zero: such a model has no margins")
+    norms = np.sqrt(row_norms(X) ** 2 + 1)
+    return _Parts(scores / norm, labels, norms, np.size(model.classes_), delta), norm, X
+
+
+def best_margins(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Array:
+    """The margins of a fitted linear model that make the uniform bound smallest.
+
+    On the scale of the model's scores. See ``certificate`` for the arguments.
+    """
+    parts, norm, _ = _parts(model, X, y, delta)
+    return parts.best().rho * norm
 
 
 def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certificate:
@@ -194,23 +226,9 @@ def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certif
     >>> found.best.vacuous, found.training_error
     (False, 0.0)
     """
-    check_delta(delta)
-    W, b, X = _linear(model, X)
-    classes = np.asarray(model.classes_)
-    labels = np.searchsorted(classes, np.asarray(y))
-    known = labels < classes.size
-    known &= classes[np.minimum(labels, classes.size - 1)] == np.asarray(y)
-    if labels.shape != (X.shape[0],) or not known.all():
-        raise ValueError("y must hold a class of the model for each row of X")
-    scores = np.asarray(X @ W.T) + b
-    scores = scores[:, 0] if W.shape[0] == 1 else scores
-    norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
-    if norm == 0:
-        raise ValueError("all weights and biases are zero: such a model has no margins")
-    norms = np.sqrt(row_norms(X) ** 2 + 1)
-    parts = _Parts(scores / norm, labels, norms, classes.size, delta)
-    rho = np.asarray(getattr(model, "margins_", np.ones(classes.size)), dtype=np.float64)
+    parts, norm, X = _parts(model, X, y, delta)
+    rho = np.asarray(getattr(model, "margins_", np.ones(parts.c)), dtype=np.float64)
     ball, left = norm_cover(norm, delta)
-    own = margin_bound(scores, labels, rho, ball * parts.complexity(rho), left)
+    own = margin_bound(norm * parts.scores, parts.labels, rho, ball * parts.complexity(rho), left)
     wrong = np.asarray(model.predict(X)) != np.asarray(y)
-    return Certificate(own, parts.best(), float(wrong.mean()), labels.size, delta, parts)
+    return Certificate(own, parts.best(), float(wrong.mean()), parts.m, delta, parts)

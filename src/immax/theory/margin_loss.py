@@ -11,12 +11,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from immax.links import highest_argmax
 from immax.losses.surrogates import runner_up
 from immax.margins import class_vector
 
-__all__ = ["margin_loss", "margins_of", "phi", "predictions", "zero_one_loss"]
+__all__ = [
+    "empirical_margin_loss",
+    "margin_loss",
+    "margins_of",
+    "phi",
+    "predictions",
+    "zero_one_loss",
+]
 
 Array = NDArray[Any]
 
@@ -99,3 +107,26 @@ def margin_loss(scores: ArrayLike, y: ArrayLike, rho: ArrayLike, by: str = "labe
         raise ValueError(f"by must be 'label' or 'prediction'; got {by!r}")
     whose = labels if by == "label" else predictions(h)
     return phi(margins_of(h, labels), margins[whose])
+
+
+def empirical_margin_loss(model: Any, X: Any, y: ArrayLike, rho: ArrayLike | None = None) -> float:
+    """The mean margin loss of a fitted classifier's scores.
+
+    Parameters
+    ----------
+    model : fitted classifier with ``decision_function`` and ``classes_``
+    X, y
+        Data, with labels of the model.
+    rho : array-like of shape (c,), optional
+        The model's ``margins_`` by default.
+    """
+    check_is_fitted(model)
+    if rho is None and not hasattr(model, "margins_"):
+        raise ValueError("rho must be given: the model has no margins_ of its own")
+    classes = np.asarray(model.classes_)
+    given = np.asarray(y)
+    labels = np.minimum(np.searchsorted(classes, given), classes.size - 1)
+    if (classes[labels] != given).any():
+        raise ValueError("y must hold classes of the model only")
+    scores = np.asarray(model.decision_function(X))
+    return float(margin_loss(scores, labels, model.margins_ if rho is None else rho).mean())

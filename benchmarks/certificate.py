@@ -1,0 +1,36 @@
+"""What a certificate costs beside the fit that it is for.
+
+python benchmarks/certificate.py
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from immax import IMMAXClassifier
+from immax.theory import certificate
+
+
+def main() -> None:
+    """Print both times, for two classes and for five, on 100,000 x 100."""
+    rng = np.random.default_rng(0)
+    for classes in (2, 5):
+        y = rng.choice(
+            classes, 100_000, p=np.geomspace(1, 0.1, classes) / np.geomspace(1, 0.1, classes).sum()
+        )
+        X = rng.standard_normal((100_000, 100)) + rng.standard_normal((classes, 100))[y] / 3
+        start = time.perf_counter()
+        model = IMMAXClassifier(lam=1e-4).fit(X, y)
+        fitted = time.perf_counter()
+        found = certificate(model, X, y)
+        done = time.perf_counter()
+        print(
+            f"{classes} classes: fit {fitted - start:.2f} s, certificate {done - fitted:.2f} s, "
+            f"ratio {(done - fitted) / (fitted - start):.2f}; bound {found.best.total:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
