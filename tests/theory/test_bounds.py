@@ -273,6 +273,7 @@ def test_margins_and_margin_loss_of_a_model():
         empirical_margin_loss(model, X, y + 1)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # matplotlib's own
 def test_certificate_draws():
     pytest.importorskip("matplotlib").use("agg")
     X, y = make_blobs(400, centers=[[-4, 0], [4, 0]], random_state=0)
