@@ -13,12 +13,12 @@ import sys
 import time
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from peak import peak_mib
 
 import immax
 import immax.torch as it
-import torch
 from immax.torch.functional import immax_loss
 
 WAYS = ("cross-entropy", "logits, then loss", "fused")

@@ -19,12 +19,12 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from peak import peak_mib
 
 import immax
 import immax.torch as it
-import torch
 
 SHAPES = ["1024x10", "1024x100", "1024x1000", "512x32000"]
 METHODS = {

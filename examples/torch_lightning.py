@@ -3,13 +3,13 @@
 from typing import Any
 
 import lightning
+import torch
 from sklearn.datasets import load_digits
+from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-import torch
 from immax.datasets import long_tailed
 from immax.torch import IMMAXLoss, MarginWarmup
-from torch import nn
 
 
 class Digits(lightning.LightningModule):

@@ -1,11 +1,11 @@
 """A search over the power of the margins, ``rho_k ∝ count_k^power``, with Optuna."""
 
 import optuna
+import torch
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from torch_plain import data, train
 
-import torch
 from immax.torch import IMMAXLoss
 
 

@@ -1,13 +1,13 @@
 """A network on the long-tailed digits: cross-entropy, then one line changed to IMMAX."""
 
+import torch
 from sklearn.datasets import load_digits
 from sklearn.metrics import balanced_accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
+from torch import nn
 
-import torch
 from immax.datasets import long_tailed
 from immax.torch import IMMAXLoss, class_counts
-from torch import nn
 
 
 def data() -> list[torch.Tensor]:

@@ -1,8 +1,9 @@
 """A segmentation map with rare pixels: margins from pixel counts, unlabelled pixels ignored."""
 
 import torch
-from immax.torch import IMMAXLoss, class_counts
 from torch import nn
+
+from immax.torch import IMMAXLoss, class_counts
 
 
 def scenes(n: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,9 +1,9 @@
 """First and second derivatives against finite differences, on every route."""
 
 import pytest
+import torch
 from torch_cases import COUNTS
 
-import torch
 from immax.torch import linear_spec_loss
 from immax.torch.functional import immax_loss, spec_loss
 from immax.torch.max_forms import immax_binary_loss, immax_exponential_loss, immax_hinge_loss

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 import torch.nn.functional as F
 from torch_cases import COUNTS, make
 
-import torch
 from immax.losses import LossSpec, catalog
 from immax.torch.functional import immax_loss, spec_loss
 

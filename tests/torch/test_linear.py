@@ -1,10 +1,10 @@
 """The last layer fused with the loss, against the layer and the loss."""
 
 import pytest
+import torch
 import torch.nn.functional as F
 from torch_cases import COUNTS
 
-import torch
 from immax.torch import linear, linear_immax_loss, linear_spec_loss
 from immax.torch.functional import immax_loss, spec_loss
 

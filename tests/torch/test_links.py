@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 import torch
+
 from immax import links as reference
 from immax.torch import links
 

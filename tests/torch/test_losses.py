@@ -5,16 +5,16 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 import torch.nn.functional as F
+from torch import nn
 from torch_cases import COUNTS, PARAMS, make
 
 import immax.torch as it
-import torch
 from immax.losses import catalog, surrogates
 from immax.margins import theory_margins
 from immax.torch.functional import spec_loss
 from immax.torch.max_forms import immax_exponential_loss, immax_hinge_loss
-from torch import nn
 
 C = COUNTS.size
 MODULES = {

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import torch
 import torch.nn.functional as F
 from torch_cases import COUNTS, PARAMS, make
 
-import torch
 from immax.losses import LossSpec, catalog
 from immax.torch.functional import immax_loss, spec_loss
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
 import torch
-from immax.torch.norms import frobenius_complexity, spectral_complexity
 from torch import nn
+
+from immax.torch.norms import frobenius_complexity, spectral_complexity
 
 
 def test_against_numpy():

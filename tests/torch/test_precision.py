@@ -1,10 +1,10 @@
 """Half precision: no worse than cross-entropy in the same dtype, against a truth in float64."""
 
 import pytest
+import torch
 import torch.nn.functional as F
 from torch_cases import COUNTS, make
 
-import torch
 from immax.losses import catalog
 from immax.torch.functional import spec_loss
 

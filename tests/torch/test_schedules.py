@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 from torch_cases import COUNTS
 
 import immax.torch as it
-import torch
-from torch import nn
 
 
 @pytest.mark.parametrize("make", [lambda: it.LDAMLoss(COUNTS), lambda: nn.CrossEntropyLoss()])

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import load_digits
+from torch import nn
 
 import immax.torch as it
-import torch
 from immax.datasets import long_tailed
-from torch import nn
 
 LOSSES = {
     "IMMAXLoss": it.IMMAXLoss,

@@ -6,11 +6,11 @@ import shutil
 import socket
 
 import pytest
+import torch
 import torch.multiprocessing as mp
 import torch.nn.functional as F
 from torch_cases import COUNTS, make
 
-import torch
 from immax.losses import catalog
 from immax.torch import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss, SpecLoss
 from immax.torch.functional import immax_loss, spec_loss

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
-from immax.losses.spec import LossSpec
 from torch import Tensor
+
+from immax.losses.spec import LossSpec
 
 __all__ = [
     "REDUCTIONS",

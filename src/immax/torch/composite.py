@@ -6,11 +6,11 @@ ignored labels, smoothing and empty batches are PyTorch's own.
 
 from __future__ import annotations
 
-import torch.nn.functional as F
-
 import torch
-from immax.torch.table import Table
+import torch.nn.functional as F
 from torch import Tensor
+
+from immax.torch.table import Table
 
 __all__ = ["adjusted", "composite_loss", "divisor", "looked_up", "without_ignored"]
 

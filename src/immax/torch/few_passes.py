@@ -11,15 +11,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
+from torch import Tensor
 
-import torch
 from immax.compiled import numba_is_here
 from immax.cores import in_threads
 from immax.torch.composite import adjusted, composite_loss, divisor, looked_up, without_ignored
 from immax.torch.table import Table
-from torch import Tensor
 
 __all__ = ["FewPasses", "few_passes_pay", "loss_and_gradient"]
 

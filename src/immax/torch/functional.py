@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
+
 from immax.losses.spec import LossSpec
 from immax.torch import few_passes
 from immax.torch.checks import (
@@ -15,7 +17,6 @@ from immax.torch.checks import (
 from immax.torch.composite import composite_loss
 from immax.torch.few_passes import FewPasses, few_passes_pay
 from immax.torch.table import Table
-from torch import Tensor
 
 __all__ = ["immax_loss", "spec_loss", "table_loss"]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch.nn.functional as F
-
 import torch
+import torch.nn.functional as F
+from torch import Tensor
+
 from immax.losses.spec import LossSpec
 from immax.torch.checks import (
     autocast_on,
@@ -23,7 +24,6 @@ from immax.torch.composite import composite_loss, divisor
 from immax.torch.few_passes import loss_and_gradient
 from immax.torch.functional import _precision
 from immax.torch.table import Table
-from torch import Tensor
 
 __all__ = ["linear_immax_loss", "linear_spec_loss"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torch
+from torch import Tensor, nn
+
 from immax.losses.catalog import make_spec
 from immax.losses.spec import LossSpec
 from immax.torch.checks import check_classes
 from immax.torch.counts import as_counts
 from immax.torch.functional import table_loss
 from immax.torch.table import FIELDS, Table, spec_tensors
-from torch import Tensor, nn
 
 __all__ = [
     "BalancedSoftmaxLoss",

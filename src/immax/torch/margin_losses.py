@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
 from immax.margins import class_vector, share_tail
 from immax.torch import links
 from immax.torch.checks import check_class_vector
@@ -16,7 +17,6 @@ from immax.torch.functional import table_loss
 from immax.torch.losses import ClassLoss
 from immax.torch.max_forms import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
 from immax.torch.table import Table
-from torch import Tensor, nn
 
 __all__ = ["IMMAXBinaryLoss", "IMMAXExponentialLoss", "IMMAXHingeLoss", "IMMAXLoss"]
 

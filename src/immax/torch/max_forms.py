@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch.nn.functional as F
-
 import torch
+import torch.nn.functional as F
+from torch import Tensor
+
 from immax.torch.checks import autocast_on, check_arguments, check_class_vector, explain_range
 from immax.torch.composite import divisor, looked_up, without_ignored
-from torch import Tensor
 
 __all__ = ["immax_binary_loss", "immax_exponential_loss", "immax_hinge_loss"]
 

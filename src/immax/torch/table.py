@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-
 import torch
-from immax.losses.spec import LossSpec
 from torch import Tensor
+
+from immax.losses.spec import LossSpec
 
 __all__ = ["FIELDS", "Table", "spec_tensors"]
 
