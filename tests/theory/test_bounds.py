@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from immax import IMMAXClassifier
@@ -252,6 +253,33 @@ def test_certificate_of_separate_classes_is_not_vacuous(c):
         assert found.best.total <= totals.min() + 1e-9
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "precomputed", "callable"])
+def test_certificate_of_a_kernel_machine(kernel):
+    X, y = make_blobs(300, centers=[[-3, 0], [3, 0]], random_state=0)
+    options = {"kernel": kernel, "coef0": 1.0, "degree": 2, "gamma": 0.5}
+    linear = X @ X.T
+    gram = {
+        "rbf": np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1)),
+        "poly": (0.5 * linear + 1) ** 2,
+    }.get(kernel, linear)
+    data = gram if kernel == "precomputed" else X
+    if kernel == "callable":
+        options["kernel"] = lambda A, B: A @ B.T
+    model = SVC(**options).fit(data, y)
+    found = certificate(model, data, y)
+    a = np.zeros(300)
+    a[model.support_] = model.dual_coef_[0]
+    norm = np.sqrt(a @ gram @ a + model.intercept_[0] ** 2)
+    ball, left = norm_cover(norm, 0.05)
+    rho = np.ones(2)
+    complexity = rademacher_kernel(np.diag(gram) + 1, y, rho, ball, step="sample")
+    expected = margin_bound(model.decision_function(data), y, rho, complexity, left)
+    assert found.own.total == pytest.approx(expected.total, rel=1e-6)
+    if kernel == "linear":
+        machine = certificate(SVC(kernel="rbf").fit(X, y), X, y)
+        assert machine.training_error == 0
+
+
 def test_margins_and_margin_loss_of_a_model():
     X, y = make_blobs(500, centers=[[-3, 0], [3, 0]], random_state=0)
     model = IMMAXClassifier().fit(X, y)
@@ -293,8 +321,11 @@ def test_bad_input():
         certificate(model, X, y + 5)
     with pytest.raises(Exception, match="not fitted"):
         certificate(IMMAXClassifier(), X, y)
-    with pytest.raises(TypeError, match="linear classifier"):
-        certificate(SVC().fit(X, y), X, y)
+    with pytest.raises(TypeError, match="linear classifier or a kernel machine"):
+        certificate(GaussianNB().fit(X, y), X, y)
+    three = SVC().fit(X, np.arange(60) % 3)
+    with pytest.raises(ValueError, match="vote among pairs"):
+        certificate(three, X, np.arange(60) % 3)
     h, y = sample(1)
     for arguments, message in [
         ((h, y, [1.0, 1.0], -1.0), "complexity"),

@@ -1,4 +1,4 @@
-"""What the theory promises of a fitted linear model."""
+"""What the theory promises of a fitted model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.theory.bounds import (
     Bound,
@@ -19,8 +18,8 @@ from immax.theory.bounds import (
     uniform_factor,
     uniform_margin_bound,
 )
+from immax.theory.hypotheses import hypothesis
 from immax.theory.margin_loss import margin_loss
-from immax.theory.rademacher import row_norms
 
 __all__ = ["Certificate", "best_margins", "certificate"]
 
@@ -155,20 +154,6 @@ class _Parts:
         )
 
 
-def _linear(model: Any, X: Any) -> tuple[Array, Array, Any]:
-    """Weights, biases and checked data of a fitted linear model."""
-    check_is_fitted(model)
-    if not (hasattr(model, "coef_") and hasattr(model, "classes_")):
-        raise TypeError(
-            f"a linear classifier with coef_ is needed; got {type(model).__name__}. For other "
-            "models use margin_bound with a complexity of your own"
-        )
-    X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
-    W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
-    b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
-    return W, b, X
-
-
 def _label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
     classes = np.asarray(model.classes_)
     labels = np.searchsorted(classes, np.asarray(y))
@@ -179,40 +164,37 @@ def _label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
     return labels
 
 
-def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, float, Any]:
-    """What the bounds need, the model's norm, and the checked data."""
+def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, float]:
+    """What the bounds need, and the model's norm."""
     check_delta(delta)
-    W, b, X = _linear(model, X)
-    labels = _label_numbers(model, y, X.shape[0])
-    scores = np.asarray(X @ W.T) + b
-    scores = scores[:, 0] if W.shape[0] == 1 else scores
-    norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
-    if norm == 0:
-        raise ValueError("all weights and biases are zero: such a model has no margins")
-    norms = np.sqrt(row_norms(X) ** 2 + 1)
-    return _Parts(scores / norm, labels, norms, np.size(model.classes_), delta), norm, X
+    scores, norm, squares = hypothesis(model, X)
+    labels = _label_numbers(model, y, squares.size)
+    n_classes = np.size(model.classes_)
+    return _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta), norm
 
 
 def best_margins(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Array:
-    """The margins of a fitted linear model that make the uniform bound smallest.
+    """The margins of a fitted model that make the uniform bound smallest.
 
     On the scale of the model's scores. See ``certificate`` for the arguments.
     """
-    parts, norm, _ = _parts(model, X, y, delta)
+    parts, norm = _parts(model, X, y, delta)
     return parts.best().rho * norm
 
 
 def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certificate:
-    """Bounds on the error of a fitted linear classifier, from the data it was fitted to.
+    """Bounds on the error of a fitted classifier, from the data it was fitted to.
 
     The bias is taken as the weight of a further feature that is one, so the norm is
-    ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones.
+    ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
+    norms of the data, which for a kernel is the trace of the Gram matrix.
 
     Parameters
     ----------
     model : fitted classifier
-        ``IMMAXClassifier``, ``BaselineClassifier``, or a linear classifier of scikit-learn with
-        ``coef_`` and ``intercept_`` (whose own margins are taken to be one).
+        ``IMMAXClassifier``, ``BaselineClassifier``, a linear classifier of scikit-learn with
+        ``coef_`` and ``intercept_``, or a kernel machine like its ``SVC`` for two classes (whose
+        own margins are taken to be one).
     X, y
         The training data.
     delta : float
@@ -226,7 +208,7 @@ def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certif
     >>> found.best.vacuous, found.training_error
     (False, 0.0)
     """
-    parts, norm, X = _parts(model, X, y, delta)
+    parts, norm = _parts(model, X, y, delta)
     rho = np.asarray(getattr(model, "margins_", np.ones(parts.c)), dtype=np.float64)
     ball, left = norm_cover(norm, delta)
     own = margin_bound(norm * parts.scores, parts.labels, rho, ball * parts.complexity(rho), left)
