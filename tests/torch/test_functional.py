@@ -133,7 +133,7 @@ def test_bad_arguments_are_named(change, error, message):
 
 
 def test_a_spec_of_other_classes_is_refused(batch):
-    with pytest.raises(ValueError, match="logits have 5 classes, the spec 2"):
+    with pytest.raises(ValueError, match="logits have 5 classes, the loss has 2"):
         spec_loss(*batch, catalog.ce([1, 1]))
 
 
@@ -151,3 +151,75 @@ def test_draws_follow_the_seed(batch):
     second = spec_loss(logits, target, spec)
     torch.manual_seed(0)
     assert spec_loss(logits, target, spec) == first != second
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_not_hidden(bad, spec, batch, route):
+    logits, target = batch
+    column = (int(target[2]) + 1) % C
+    logits[2, column] = bad
+    h = logits.requires_grad_()
+    if spec.droppable[column] and spec.random:
+        pytest.skip("may be dropped")
+    losses = spec_loss(h, target, spec, reduction="none")
+    assert losses[2].isnan()
+    assert losses.isnan().sum() == 1
+    losses.sum().backward()
+    assert h.grad[2].isnan().sum() >= C - spec.droppable.sum()
+    assert not h.grad[[0, 1, 3]].isnan().any()
+
+
+def test_masked_scores_are_fine(spec, batch, route):
+    logits, target = batch
+    column = (int(target[2]) + 1) % C
+    logits[2, column] = -torch.inf
+    h = logits.requires_grad_()
+    loss = spec_loss(h, target, spec)
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert torch.isfinite(h.grad).all()
+    assert h.grad[2, column] == 0
+
+
+def test_one_hot_targets_are_refused(batch):
+    logits, target = batch
+    with pytest.raises(ValueError, match="target must have shape"):
+        immax_loss(logits, F.one_hot(target, C), torch.linspace(0.5, 1.5, C))
+
+
+def test_a_scaled_loss_of_nothing_has_no_gradient(batch, route):
+    logits, target = batch
+    ones = torch.ones(C, dtype=torch.float64)
+    h = logits.requires_grad_()
+    loss = immax_loss(h, torch.full_like(target, -100), ones, ones)
+    (loss * 65536).backward()
+    assert not h.grad.any()
+
+
+def test_changes_in_between_are_noticed(batch, route):
+    logits, target = batch
+    h = logits.requires_grad_()
+    rho = torch.linspace(0.5, 1.5, C, dtype=torch.float64)
+    loss = immax_loss(h, target, rho)
+    target.fill_(0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(loss, h, create_graph=True)
+
+
+def test_jacobians_by_batched_gradients(batch, route):
+    logits, target = batch
+    rho = torch.linspace(0.5, 1.5, C, dtype=torch.float64)
+
+    def loss(h):
+        return immax_loss(h, target, rho, reduction="none")
+
+    fast = torch.autograd.functional.jacobian(loss, logits, vectorize=True)
+    slow = torch.autograd.functional.jacobian(loss, logits)
+    torch.testing.assert_close(fast, slow)
+
+
+@pytest.mark.parametrize("logits", [torch.tensor(1.0), torch.zeros(2, 3)])
+def test_scalars_and_lists_get_a_clear_error(logits):
+    target = torch.zeros(logits.shape[:1], dtype=torch.long)
+    with pytest.raises((ValueError, TypeError), match=r"logits must be|rho must be a Tensor"):
+        immax_loss(logits, target, [1.0, 1.0, 1.0])

@@ -126,3 +126,32 @@ def test_bad_arguments_are_named(change, error, message):
     arguments = {"features": x, "weight": w, "target": y, "rho": torch.ones(C)}
     with pytest.raises(error, match=message):
         linear_immax_loss(**(arguments | change))
+
+
+def test_a_batch_of_nothing_but_ignored_labels_has_no_gradient(route):
+    x, w, _, y = layer()
+    rho = torch.ones(C, dtype=torch.float64)
+    loss = linear_immax_loss(x.requires_grad_(), w.requires_grad_(), torch.full_like(y, -100), rho)
+    (loss * 65536).backward()
+    assert not x.grad.any()
+    assert not w.grad.any()
+
+
+def test_half_precision_does_not_overflow_in_sums():
+    x = (300 * torch.randn(2048, 8)).abs().half()
+    w = torch.zeros(3, 8).half().requires_grad_()
+    linear_immax_loss(x, w, torch.zeros(2048, dtype=torch.long), torch.ones(3)).backward()
+    assert torch.isfinite(w.grad).all()
+
+
+def test_a_single_sample_without_a_batch():
+    x, w, b, y = layer((1,))
+    rho = torch.linspace(0.5, 1.5, C, dtype=torch.float64)
+    alone = linear_immax_loss(x[0], w, y[0], rho, b)
+    torch.testing.assert_close(alone, linear_immax_loss(x, w, y, rho, b))
+
+
+def test_margins_must_be_positive():
+    x, w, _, y = layer(dtype=torch.float32)
+    with pytest.raises(ValueError, match="rho must be positive"):
+        linear_immax_loss(x, w, y, torch.tensor([1.0, 1, 0, 1, 1]))

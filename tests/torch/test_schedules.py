@@ -32,8 +32,9 @@ def test_deferred_reweighting(make):
 
 
 def test_deferred_reweighting_refuses():
-    with pytest.raises(ValueError, match="class weights"):
-        it.DeferredReweighting(nn.MSELoss(), COUNTS, 1)
+    for loss in (nn.MSELoss(), it.IMMAXBinaryLoss(alpha=0.3)):
+        with pytest.raises(ValueError, match="class weights"):
+            it.DeferredReweighting(loss, COUNTS, 1)
     with pytest.raises(ValueError, match="beta"):
         it.DeferredReweighting(it.LDAMLoss(COUNTS), COUNTS, 1, beta=1.0)
     schedule = it.DeferredReweighting(it.LDAMLoss(COUNTS), COUNTS, 0, beta=0.0)
@@ -84,3 +85,22 @@ def test_samplers(make, power):
     assert len(make(labels)) == 1000
     same = make(labels, 30_000, torch.Generator().manual_seed(0))
     assert list(same) == list(make(labels, 30_000, torch.Generator().manual_seed(0)))
+
+
+def test_state_dicts_go_across_the_switch():
+    weighed, plain = it.LDAMLoss(COUNTS), it.LDAMLoss(COUNTS)
+    before = {name: value.clone() for name, value in plain.state_dict().items()}
+    it.DeferredReweighting(weighed, COUNTS, 0).step()
+    plain.load_state_dict(weighed.state_dict())
+    assert torch.equal(plain.class_weight, weighed.class_weight)
+    weighed.load_state_dict(before)
+    assert weighed.class_weight is None
+
+
+def test_learnt_margins_take_their_sum_along():
+    paper, other = (
+        it.IMMAXLoss(COUNTS, total=1, learnable=True),
+        it.IMMAXLoss(COUNTS, learnable=True),
+    )
+    other.load_state_dict(paper.state_dict())
+    torch.testing.assert_close(other.rho, paper.rho)

@@ -12,7 +12,13 @@ import torch.nn.functional as F
 from torch_cases import COUNTS, make
 
 from immax.losses import catalog
-from immax.torch import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss, SpecLoss
+from immax.torch import (
+    IMMAXExponentialLoss,
+    IMMAXHingeLoss,
+    IMMAXLoss,
+    SpecLoss,
+    linear_immax_loss,
+)
 from immax.torch.functional import immax_loss, spec_loss
 
 C = COUNTS.size
@@ -97,16 +103,54 @@ def test_vmap_and_per_sample_gradients(single, route):
 def test_a_batch_of_margins_by_vmap(single):
     logits, target = single
     margins = torch.rand(4, C) + 0.5
-    found = torch.func.vmap(lambda r: spec_free(logits, target, r))(margins)
+    found = torch.func.vmap(lambda r: immax_loss(logits, target, r))(margins)
     expected = torch.stack([immax_loss(logits, target, r) for r in margins])
     torch.testing.assert_close(found, expected)
 
 
-def spec_free(logits, target, rho):
-    from immax.torch.functional import table_loss
-    from immax.torch.table import Table
+def test_vmap_of_every_module(module, single):
+    logits, target = single
+    if isinstance(module, SpecLoss) and module.spec.random:
+        pytest.skip("random")
+    target[3] = -100
+    parts = logits.view(4, 3, C), target.view(4, 3)
+    found = torch.func.vmap(module)(*parts)
+    expected = torch.stack([module(h, y) for h, y in zip(*parts, strict=True)])
+    torch.testing.assert_close(found, expected, equal_nan=True)
+    slopes = torch.func.vmap(torch.func.grad(lambda h, y: module(h, y)))(*parts)
+    assert slopes.shape == parts[0].shape
 
-    return table_loss(logits, target, Table(temperature=rho))
+
+def test_functions_of_the_fused_layer_can_be_transformed(single):
+    _, target = single
+    x, w, rho = torch.randn(12, 3), torch.randn(C, 3), torch.linspace(0.5, 1.5, C)
+    found = torch.func.grad(lambda w: linear_immax_loss(x, w, target, rho))(w)
+    leaf = w.clone().requires_grad_()
+    linear_immax_loss(x, leaf, target, rho).backward()
+    torch.testing.assert_close(found, leaf.grad)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_exports_for_batches_of_any_size(single):
+    logits, target = single
+    size = {0: torch.export.Dim("n", min=2)}
+    program = torch.export.export(
+        IMMAXLoss(COUNTS), (logits, target), dynamic_shapes=(size, size)
+    ).module()
+    more = logits.repeat(4000, 1), target.repeat(4000)
+    torch.testing.assert_close(program(*more), IMMAXLoss(COUNTS)(*more))
+
+
+def test_functional_calls_leave_a_module_as_it_was(single):
+    logits, target = single
+    for module, name in ((SpecLoss(make("bs")), "offset"), (IMMAXLoss([9] * C), "fixed_rho")):
+        other = {name: torch.linspace(0.5, 1.5, C)}
+        changed = torch.func.functional_call(module, other, (logits, target))
+        plain = module(logits, target)
+        assert changed != plain
+        assert module(logits, target) == plain
+        module.load_state_dict(other, assign=True)
+        torch.testing.assert_close(module(logits, target), changed)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -50,6 +50,15 @@ def _largest(z: Array) -> Any:
     return top
 
 
+@njit(cache=True, nogil=True)
+def _any_nan(h: Array, i: int) -> bool:
+    """Without fast mathematics, which would take NaN for impossible."""
+    count = 0
+    for j in range(h.shape[1]):
+        count += h[i, j] != h[i, j]
+    return count > 0
+
+
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _exponentiate(z: Array, top: Any) -> None:
     for j in range(z.size):
@@ -74,7 +83,7 @@ def _write(z: Array, factor: Any, scale: Array, plain: bool, out: Array, i: int)
             out[i, j] = z[j] * factor * scale[j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
 def softmax_rows(
     h: Array,
     y: Array,
@@ -96,9 +105,9 @@ def softmax_rows(
     """Fill ``loss[begin:end]`` and ``gradient[begin:end]``; the gradient may be ``h`` itself.
 
     ``slope`` is the inverse temperature. ``plain`` says that ``scale`` is one and ``offset``
-    zero; ``drop`` is empty where nothing is dropped. Samples whose label is ``ignored``
-    have neither loss nor gradient. Returns the number of a sample whose label is no class (or
-    -1), the sum of the losses, and how many samples count.
+    zero; ``drop`` is empty where nothing is dropped. Samples whose label is ``ignored`` have
+    neither loss nor gradient; those with NaN or infinite scores have NaN. Returns the number of
+    a sample whose label is no class (or -1), the sum of the losses, and how many samples count.
     """
     number = h.dtype.type
     zero, one, lowest = number(0), number(1), number(-1e38)
@@ -125,6 +134,13 @@ def softmax_rows(
         elif target_offset[t] != 0:
             top = _largest(z)
         top = top if top > target else target
+        if _any_nan(h, i) or not lowest < top < np.inf:
+            loss[i] = np.nan
+            sum_of_losses += np.nan
+            counted += 1
+            for j in range(c):
+                gradient[i, j] = np.nan
+            continue
         _exponentiate(z, top)
         rest = _sum(z)
         own = exp_of_negative(target - top)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from immax.losses.spec import LossSpec
-
 __all__ = [
     "REDUCTIONS",
     "autocast_on",
     "check_arguments",
     "check_class_vector",
     "check_classes",
+    "check_margins",
     "explain_range",
+    "readable",
 ]
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -51,15 +51,33 @@ def check_arguments(
         )
 
 
-def check_classes(logits: Tensor, spec: LossSpec) -> None:
-    """As many logits as the spec has classes."""
-    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
-    if classes != spec.n_classes:
-        raise ValueError(f"logits have {classes} classes, the spec {spec.n_classes}")
+def readable(tensor: Tensor) -> bool:
+    """Whether values may be looked at: on a CPU, and not under a compiler or a transform."""
+    return (
+        not torch.compiler.is_compiling()
+        and tensor.is_cpu
+        and not torch._C._are_functorch_transforms_active()
+    )
+
+
+def check_classes(logits: Tensor, n_classes: int) -> None:
+    """As many logits as there are classes."""
+    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1] if logits.ndim else 0
+    if classes != n_classes:
+        raise ValueError(f"logits have {classes} classes, the loss has {n_classes}")
+
+
+def check_margins(rho: Tensor, logits: Tensor) -> None:
+    """A positive margin for each class, on the logits' device."""
+    check_class_vector(rho, "rho", logits)
+    if readable(rho) and not (rho > 0).all():
+        raise ValueError(f"rho must be positive; got {rho.tolist()}")
 
 
 def check_class_vector(vector: Tensor, name: str, logits: Tensor) -> None:
     """A tensor with one entry per class, on the logits' device."""
+    if not isinstance(vector, Tensor):
+        raise TypeError(f"{name} must be a Tensor; got {type(vector).__name__}")
     classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
     if vector.shape != (classes,):
         raise ValueError(

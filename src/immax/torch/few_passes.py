@@ -179,8 +179,9 @@ class FewPasses(torch.autograd.Function):
     ) -> Tensor:
         batch = loss_and_gradient(logits, target, table, drop, weight, ignore_index)
         ctx.gradient = batch.gradient
-        ctx.save_for_backward(logits)
-        ctx.rest = target, table, drop, weight, ignore_index, reduction
+        # Saved with the logits, so that PyTorch notices if one is changed in between.
+        ctx.save_for_backward(logits, target, drop, weight, *table[:6])
+        ctx.rest = table.focus, table.drop_rate, ignore_index, reduction
         ctx.divisor = None
         if reduction == "none":
             return batch.losses
@@ -193,7 +194,8 @@ class FewPasses(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient, ctx.gradient = ctx.gradient, None
         nothing = (None,) * 6
-        if gradient is None or torch.is_grad_enabled():
+        batched = torch._C._functorch.is_functorch_wrapped_tensor(upstream)
+        if gradient is None or torch.is_grad_enabled() or batched:
             return _again(ctx, upstream), *nothing
         if ctx.divisor is not None:
             upstream = per_sample(upstream, ctx.divisor)
@@ -216,15 +218,19 @@ def mean(total: Tensor | float, count: Tensor | float, like: Tensor) -> Tensor:
 def per_sample(upstream: Tensor, count: Tensor | float) -> Tensor:
     """What a mean's gradient gives each sample; nothing where there is none."""
     if isinstance(count, Tensor):
-        return (upstream / count.clamp_min(torch.finfo(upstream.dtype).tiny)).to(upstream.dtype)
+        return (upstream / torch.where(count == 0, torch.ones_like(count), count)).to(
+            upstream.dtype
+        )
     return upstream / max(count, 1)
 
 
 def _again(ctx: Any, upstream: Tensor) -> Tensor:
     """The gradient by differentiable operations."""
-    (logits,) = ctx.saved_tensors
+    logits, target, drop, weight, *columns = ctx.saved_tensors
+    focus, drop_rate, ignore_index, reduction = ctx.rest
+    table = Table._make([*columns, focus, drop_rate])
     create_graph = torch.is_grad_enabled()
     with torch.enable_grad():
         h = logits if create_graph else logits.detach().requires_grad_()
-        loss = composite_loss(h, *ctx.rest)
+        loss = composite_loss(h, target, table, drop, weight, ignore_index, reduction)
         return torch.autograd.grad(loss, h, upstream, create_graph=create_graph)[0]

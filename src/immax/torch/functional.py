@@ -12,7 +12,9 @@ from immax.torch.checks import (
     check_arguments,
     check_class_vector,
     check_classes,
+    check_margins,
     explain_range,
+    readable,
 )
 from immax.torch.composite import composite_loss
 from immax.torch.few_passes import FewPasses, few_passes_pay
@@ -57,8 +59,8 @@ def immax_loss(
     >>> round(loss.item(), 4)
     0.1269
     """
-    if not (torch.compiler.is_compiling() or rho.device.type != "cpu" or (rho > 0).all()):
-        raise ValueError(f"rho must be positive; got {rho.tolist()}")
+    check_arguments(logits, target, reduction, label_smoothing)
+    check_margins(rho, logits)
     table = Table(temperature=rho)
     return table_loss(logits, target, table, weight, ignore_index, reduction, label_smoothing)
 
@@ -77,7 +79,8 @@ def spec_loss(
 
     The mean is over samples: a method's own class weights do not enter its divisor, a
     ``weight`` that is given does, as in cross-entropy. ``generator`` seeds the draws of a spec
-    with a ``drop_rate``.
+    with a ``drop_rate``. The spec's table is made anew at each call; in a training loop
+    ``immax.torch.SpecLoss`` keeps it.
 
     Examples
     --------
@@ -86,8 +89,9 @@ def spec_loss(
     >>> spec_loss(logits, target, catalog.bs([75, 25])).item()  # log 4
     1.3862943649291992
     """
+    check_arguments(logits, target, reduction, label_smoothing)
+    check_classes(logits, spec.n_classes)
     table = Table.of(spec, logits.device, _precision(logits.dtype))
-    check_classes(logits, spec)
     return table_loss(
         logits, target, table, weight, ignore_index, reduction, label_smoothing, generator
     )
@@ -103,15 +107,16 @@ def _ordinary(logits: Tensor, target: Tensor, table: Table) -> bool:
     column = table.column()
     dtype = logits.dtype
     return (
-        logits.ndim == 2
+        readable(logits)
+        and logits.ndim == 2
+        and target.ndim == 1
+        and target.shape[0] == logits.shape[0]
         and target.dtype is torch.int64
         and (dtype is torch.float32 or dtype is torch.float64)
         and (column is None or (column.dtype is dtype and column.shape[0] == logits.shape[1]))
         and logits.numel() < few_passes.FEWEST_ENTRIES
         and not table.many_steps
-        and logits.is_cpu
         and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
     )
 
 
@@ -155,9 +160,9 @@ def table_loss(
         )
         return loss.squeeze(0) if reduction == "none" else loss
     stored = logits.dtype
-    if autocast_on(logits):
-        stored = torch.float32  # as cross-entropy does
     computed = _precision(logits.dtype)
+    if autocast_on(logits):
+        stored = computed  # as cross-entropy does
     if logits.dtype != computed:
         logits = logits.to(computed)
     if target.dtype != torch.int64:
@@ -172,14 +177,14 @@ def table_loss(
     rest = (table, drop, weight, ignore_index, reduction)
     if torch.compiler.is_compiling():
         return composite_loss(logits, target, *rest, label_smoothing).to(stored)
-    on_cpu = logits.device.type == "cpu"
+    may_fail = readable(logits)
     try:
         if few_passes_pay(logits, table, label_smoothing):
             loss = FewPasses.apply(logits, target, *rest)
         else:
-            loss = composite_loss(logits, target, *rest, label_smoothing, hopeful=on_cpu)
+            loss = composite_loss(logits, target, *rest, label_smoothing, hopeful=may_fail)
     except (IndexError, RuntimeError):
-        if not on_cpu:
+        if not may_fail:
             raise
         explain_range(target, logits.shape[1], ignore_index)
         # Labels to be ignored had been looked up.

@@ -18,10 +18,12 @@ from immax.torch.checks import (
     autocast_on,
     check_arguments,
     check_class_vector,
+    check_margins,
     explain_range,
+    readable,
 )
 from immax.torch.composite import composite_loss, divisor
-from immax.torch.few_passes import loss_and_gradient
+from immax.torch.few_passes import loss_and_gradient, per_sample
 from immax.torch.functional import _precision
 from immax.torch.table import Table
 
@@ -60,11 +62,7 @@ def linear_immax_loss(
     Gradients flow to features, weight and bias, not to rho. Under ``torch.compile`` and for
     second derivatives the logits are formed.
     """
-    if rho.shape != weight.shape[:1] or rho.device != weight.device:
-        raise ValueError(
-            f"rho must have shape ({weight.shape[0]},) on {weight.device}; "
-            f"got {tuple(rho.shape)} on {rho.device}"
-        )
+    check_margins(rho, weight.T)
     table = Table(temperature=rho.detach())
     return _linear_loss(
         features, weight, target, table, bias, class_weight, ignore_index, reduction, None
@@ -112,7 +110,7 @@ def _linear_loss(
             f"target must have shape {tuple(features.shape[:-1])}; got {tuple(target.shape)}"
         )
     shape = target.shape
-    features, target = features.flatten(0, -2), target.flatten()
+    features, target = features.reshape(-1, features.shape[-1]), target.reshape(-1)
     check_arguments(weight.new_empty(()).expand(len(features), len(weight)), target, reduction)
     target = target.long()
     kind = weight.device.type
@@ -130,13 +128,14 @@ def _linear_loss(
         drop = torch.rand(target.shape, generator=generator, device=target.device)
         drop = drop < table.drop_rate
     rest = (target, table, drop, class_weight, ignore_index, reduction)
-    if torch.compiler.is_compiling():
+    transformed = torch._C._are_functorch_transforms_active()
+    if torch.compiler.is_compiling() or transformed:
         losses = composite_loss(F.linear(features, weight, bias).to(computed), *rest)
     else:
         try:
-            losses = _LinearLoss.apply(features, weight, bias, *rest)
+            losses = _LinearLoss.apply(features, weight, bias, *rest, torch.is_grad_enabled())
         except (IndexError, RuntimeError):
-            if weight.device.type == "cpu":
+            if readable(weight):
                 explain_range(target, len(weight), ignore_index)
             raise
     if not autocast_on(weight):
@@ -157,12 +156,14 @@ class _LinearLoss(torch.autograd.Function):
         class_weight: Tensor | None,
         ignore_index: int,
         reduction: str,
+        training: bool,
     ) -> Tensor:
-        ctx.save_for_backward(features, weight, bias)
-        ctx.rest = target, table, drop, class_weight, ignore_index, reduction
+        ctx.save_for_backward(features, weight, bias, target, drop, class_weight, *table[:6])
+        ctx.rest = table.focus, table.drop_rate, ignore_index, reduction
         ctx.divisor = None
         ctx.gradients = None
-        wanted = ctx.needs_input_grad[:3] if reduction != "none" else (False, False, False)
+        now = training and reduction != "none"
+        wanted = ctx.needs_input_grad[:3] if now else (False, False, False)
         losses, ctx.gradients = _by_blocks(
             features, weight, bias, target, table, drop, class_weight, ignore_index, wanted
         )
@@ -178,14 +179,13 @@ class _LinearLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradients, ctx.gradients = ctx.gradients, None
-        nothing = (None,) * 6
-        features, weight, bias = ctx.saved_tensors
+        nothing = (None,) * 7
         if torch.is_grad_enabled():
             return *_with_graph(ctx, upstream), *nothing
-        factor = upstream if ctx.divisor is None else upstream / ctx.divisor
+        features, weight, bias = ctx.saved_tensors[:3]
+        factor = upstream if ctx.divisor is None else per_sample(upstream, ctx.divisor)
         if gradients is None:
-            row_factor = factor.expand(len(features))
-            target, table, drop, class_weight, ignore_index, _ = ctx.rest
+            target, table, drop, class_weight, ignore_index, _ = _rest(ctx)
             _, gradients = _by_blocks(
                 features,
                 weight,
@@ -196,10 +196,22 @@ class _LinearLoss(torch.autograd.Function):
                 class_weight,
                 ignore_index,
                 ctx.needs_input_grad[:3],
-                row_factor,
+                factor.expand(len(features)),
             )
-            return *gradients, *nothing
-        return *(g if g is None else g.mul_(factor.to(g.dtype)) for g in gradients), *nothing
+        else:
+            for gradient in gradients:
+                if gradient is not None:
+                    gradient.mul_(factor.to(gradient.dtype))
+        pairs = zip(gradients, (features, weight, bias), strict=True)
+        return *(g if g is None else g.to(t.dtype) for g, t in pairs), *nothing
+
+
+def _rest(ctx: Any) -> tuple[Any, ...]:
+    """What the loss needs beside the logits."""
+    target, drop, class_weight, *columns = ctx.saved_tensors[3:]
+    focus, drop_rate, ignore_index, reduction = ctx.rest
+    table = Table._make([*columns, focus, drop_rate])
+    return target, table, drop, class_weight, ignore_index, reduction
 
 
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
@@ -217,10 +229,15 @@ def _by_blocks(
     wanted: tuple[bool, bool, bool],
     row_factor: Tensor | None = None,
 ) -> tuple[Tensor, Gradients]:
-    """Losses, and the gradients that are wanted of their sum, weighed by ``row_factor``."""
+    """Losses, and the gradients that are wanted of their sum, weighed by ``row_factor``.
+
+    Gradients are in the precision of the computation: sums of half ones would overflow.
+    """
     n, c = len(features), len(weight)
     computed = _precision(features.dtype)
-    d_features = torch.zeros_like(features) if wanted[0] else None
+    d_features = (
+        torch.zeros(features.shape, dtype=computed, device=features.device) if wanted[0] else None
+    )
     d_weight = (
         torch.zeros(weight.shape, dtype=computed, device=weight.device) if wanted[1] else None
     )
@@ -243,26 +260,18 @@ def _by_blocks(
             gradient *= row_factor[rows].unsqueeze(1)
         if d_bias is not None:
             d_bias += gradient.sum(0)
-        gradient = gradient.to(features.dtype)
         if d_features is not None:
-            torch.mm(gradient, weight, out=d_features[rows])
+            torch.mm(gradient, weight.to(computed), out=d_features[rows])
         if d_weight is not None:
-            if computed == features.dtype:
-                d_weight.addmm_(gradient.T, x)
-            else:
-                d_weight += gradient.T @ x
-    if d_weight is not None:
-        d_weight = d_weight.to(weight.dtype)
-    if d_bias is not None and bias is not None:
-        d_bias = d_bias.to(bias.dtype)
+            d_weight.addmm_(gradient.T, x.to(computed))
     return losses, (d_features, d_weight, d_bias)
 
 
 def _with_graph(ctx: Any, upstream: Tensor) -> list[Tensor | None]:
     """Gradients that can be differentiated again; these need the logits."""
-    inputs = ctx.saved_tensors
+    inputs = ctx.saved_tensors[:3]
     wanted = [t for t, need in zip(inputs, ctx.needs_input_grad, strict=False) if need]
     computed = _precision(inputs[0].dtype)
-    loss = composite_loss(F.linear(*inputs).to(computed), *ctx.rest)
+    loss = composite_loss(F.linear(*inputs).to(computed), *_rest(ctx))
     found = iter(torch.autograd.grad(loss, wanted, upstream, create_graph=True))
     return [next(found) if need else None for need in ctx.needs_input_grad[:3]]

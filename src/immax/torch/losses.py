@@ -56,6 +56,15 @@ class ClassLoss(nn.Module):
         for empty in [key for key, value in self._buffers.items() if value is None]:
             self._buffers[empty] = self._buffers.pop(empty)
 
+    def _load_from_state_dict(self, state: Any, prefix: str, *args: Any) -> None:
+        # Weights that a schedule has given, or has not given yet.
+        given = state.get(prefix + "class_weight")
+        if given is None:
+            self.class_weight = None
+        elif self.class_weight is None:
+            self.class_weight = torch.empty_like(given)
+        super()._load_from_state_dict(state, prefix, *args)
+
 
 class SpecLoss(ClassLoss):
     """The loss of a LossSpec.
@@ -93,23 +102,16 @@ class SpecLoss(ClassLoss):
         super().__init__(weight, ignore_index, reduction, device, dtype)
         self.spec = spec
         self.label_smoothing = label_smoothing
-        self._table: Table | None = None
         for name, tensor in spec_tensors(spec, device, dtype).items():
             self.register_buffer(name, tensor)
 
     def table(self) -> Table:
         """The buffers, as the kernels take them."""
-        if self._table is None:
-            columns: dict[str, Any] = {name: self._buffers[name] for name in FIELDS}
-            self._table = Table(**columns, focus=self.spec.focus, drop_rate=self.spec.drop_rate)
-        return self._table
-
-    def _apply(self, fn: Any, recurse: bool = True) -> SpecLoss:
-        self._table = None  # .to(), .half() and the like change the buffers
-        return super()._apply(fn, recurse)
+        columns: dict[str, Any] = {name: self._buffers[name] for name in FIELDS}
+        return Table(**columns, focus=self.spec.focus, drop_rate=self.spec.drop_rate)
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        check_classes(logits, self.spec)
+        check_classes(logits, self.spec.n_classes)
         return table_loss(
             logits,
             target,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from immax.margins import class_vector, share_tail
 from immax.torch import links
-from immax.torch.checks import check_class_vector
+from immax.torch.checks import check_arguments, check_class_vector
 from immax.torch.counts import as_counts
 from immax.torch.functional import table_loss
 from immax.torch.losses import ClassLoss
@@ -68,19 +68,23 @@ class _MarginLoss(ClassLoss):
         super().__init__(weight, ignore_index, reduction, device, dtype)
         margins = _margins(counts, rho, total, power, groups)
         tensor = torch.tensor(margins, device=device, dtype=dtype or torch.get_default_dtype())
+        if tensor.device.type != "meta" and not (tensor > 0).all():
+            raise ValueError(f"rho must be positive in {tensor.dtype}; got {margins.tolist()}")
         self.learnable = learnable
-        self._total = float(margins.sum())
+        self._ones: Tensor | None = None  # the margins, as long as they are all one
         if learnable:
             self.log_rho = nn.Parameter(tensor.log())
+            self.register_buffer("total", tensor.sum())
         else:
             self.register_buffer("fixed_rho", tensor)
-        self._plain = not learnable and bool((margins == 1).all())
+            if (margins == 1).all():
+                self._ones = tensor
 
     @property
     def rho(self) -> Tensor:
         """The margins, shape (C,). Learnt ones keep their sum."""
         if self.learnable:
-            return self._total * torch.softmax(self.log_rho, 0)
+            return self.get_buffer("total") * torch.softmax(self.log_rho, 0)
         rho = self._buffers["fixed_rho"]
         assert rho is not None
         return rho
@@ -91,11 +95,20 @@ class _MarginLoss(ClassLoss):
             raise ValueError("learnt margins cannot be set")
         with torch.no_grad():
             self.rho.copy_(rho)
-        self._plain = False
+        self._ones = None
 
-    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        super()._load_from_state_dict(*args, **kwargs)
-        self._plain = False
+    def _is_cross_entropy(self) -> bool:
+        return self._ones is not None and self._buffers["fixed_rho"] is self._ones
+
+    def _load_from_state_dict(self, *args: Any) -> None:
+        super()._load_from_state_dict(*args)
+        self._ones = None
+
+    def _apply(self, fn: Any, recurse: bool = True) -> _MarginLoss:
+        equal = self._is_cross_entropy()
+        super()._apply(fn, recurse)
+        self._ones = self._buffers["fixed_rho"] if equal else None
+        return self
 
     def extra_repr(self) -> str:
         classes = (self.log_rho if self.learnable else self.rho).shape[0]
@@ -190,16 +203,19 @@ class IMMAXLoss(_ProbabilityLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        # Where all margins are one it is cross-entropy itself.
-        table = Table() if self._plain else Table(temperature=self.rho)
-        return table_loss(
+        rest = (self.ignore_index, self.reduction, self.label_smoothing)
+        if not self._is_cross_entropy():
+            return table_loss(logits, target, Table(temperature=self.rho), self.class_weight, *rest)
+        check_arguments(logits, target, self.reduction, self.label_smoothing)
+        check_class_vector(self.rho, "rho", logits)
+        ignored, reduction, smoothing = rest
+        return nn.functional.cross_entropy(
             logits,
-            target,
-            table,
+            target.long(),
             self.class_weight,
-            self.ignore_index,
-            self.reduction,
-            self.label_smoothing,
+            ignore_index=ignored,
+            reduction=reduction,
+            label_smoothing=smoothing,
         )
 
 

@@ -8,8 +8,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from immax.torch.checks import autocast_on, check_arguments, check_class_vector, explain_range
-from immax.torch.composite import divisor, looked_up, without_ignored
+from immax.torch.checks import (
+    autocast_on,
+    check_arguments,
+    check_class_vector,
+    check_margins,
+    explain_range,
+    readable,
+)
+from immax.torch.composite import divisor, looked_up
 
 __all__ = ["immax_binary_loss", "immax_exponential_loss", "immax_hinge_loss"]
 
@@ -60,7 +67,7 @@ def _gap_loss(
 ) -> Tensor:
     """A loss of ``(h_j - h_y) / rho_y``, -inf at the target itself."""
     check_arguments(logits, target, reduction)
-    check_class_vector(rho, "rho", logits)
+    check_margins(rho, logits)
     if weight is not None:
         check_class_vector(weight, "weight", logits)
     if logits.ndim == 1:
@@ -74,14 +81,13 @@ def _gap_loss(
             reduction,
         )
         return loss.squeeze(0) if reduction == "none" else loss
-    stored = logits.dtype
-    if autocast_on(logits):
-        stored = torch.float32
     h = logits if logits.dtype == torch.float64 else logits.float()
+    stored = h.dtype if autocast_on(logits) else logits.dtype
     target = target.long()
-    if logits.device.type == "cpu" and not torch.compiler.is_compiling():
+    if readable(target):
         explain_range(target, logits.shape[1], ignore_index)
-    known = without_ignored(target, ignore_index)
+    # Any other label that is no class fails where it is looked up.
+    known = target.masked_fill(target == ignore_index, 0)
     at = known.unsqueeze(1)
     gaps = (h - h.gather(1, at)) * looked_up(rho.to(h.dtype).reciprocal(), known).unsqueeze(1)
     losses = of_gaps(gaps.scatter(1, at, -torch.inf))
@@ -121,8 +127,10 @@ def immax_binary_loss(
         raise ValueError(
             f"rho must be two numbers on {logits.device}; got {tuple(rho.shape)} on {rho.device}"
         )
-    stored = torch.float32 if autocast_on(logits) else logits.dtype
+    if readable(rho) and not (rho > 0).all():
+        raise ValueError(f"rho must be positive; got {rho.tolist()}")
     h = logits if logits.dtype == torch.float64 else logits.float()
+    stored = h.dtype if autocast_on(logits) else logits.dtype
     y, (slope_0, slope_1) = target.to(h.dtype), rho.to(h.dtype).reciprocal().unbind()
     losses = y * F.softplus(-h * slope_1, threshold=1e9)
     losses = losses + (1 - y) * F.softplus(h * slope_0, threshold=1e9)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from immax.margins import class_vector
 from immax.torch.counts import as_counts
+from immax.torch.losses import ClassLoss
 from immax.torch.margin_losses import _MarginLoss
 
 __all__ = ["DeferredReweighting", "MarginWarmup"]
@@ -28,6 +29,9 @@ class DeferredReweighting:
     beta : float, default=0.9999
         Of the effective number of samples: weights are ``(1 - beta) / (1 - beta^count)``,
         scaled to a mean of one. 0 is no weights, and towards 1 they become inverse counts.
+    device, dtype
+        Of the weights. By default the device of the loss, if it has a tensor, and the default
+        dtype; ``nn.CrossEntropyLoss()`` on a GPU needs the device.
 
     Examples
     --------
@@ -41,11 +45,17 @@ class DeferredReweighting:
     """
 
     def __init__(
-        self, loss: nn.Module, counts: Any, start_epoch: int, beta: float = 0.9999
+        self,
+        loss: nn.Module,
+        counts: Any,
+        start_epoch: int,
+        beta: float = 0.9999,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
-        self._name = "class_weight" if hasattr(loss, "class_weight") else "weight"
-        if not hasattr(loss, self._name):
+        if not isinstance(loss, (ClassLoss, nn.CrossEntropyLoss, nn.NLLLoss)):
             raise ValueError(f"loss must have class weights; got {type(loss).__name__}")
+        self._name = "class_weight" if isinstance(loss, ClassLoss) else "weight"
         if not 0 <= beta < 1:
             raise ValueError(f"beta must be at least 0 and below 1; got {beta!r}")
         m = class_vector(as_counts(counts), "counts")
@@ -53,16 +63,20 @@ class DeferredReweighting:
         self.loss = loss
         self.start_epoch = start_epoch
         self._before: Tensor | None = getattr(loss, self._name)
-        self._after = torch.tensor(weights / weights.mean(), dtype=torch.get_default_dtype())
+        self._device = device
+        self._after = torch.tensor(
+            weights / weights.mean(), dtype=dtype or torch.get_default_dtype()
+        )
         self.epoch = -1
 
     def step(self, epoch: int | None = None) -> None:
         """Call at the beginning of each epoch, with its number or without."""
         self.epoch = self.epoch + 1 if epoch is None else epoch
-        weights = self._before
-        if self.epoch >= self.start_epoch:
+        weights = self._after if self.epoch >= self.start_epoch else self._before
+        if weights is not None:
             tensors = [*self.loss.parameters(), *self.loss.buffers()]
-            weights = self._after.to(tensors[0].device) if tensors else self._after
+            device = tensors[0].device if self._device is None and tensors else self._device
+            weights = weights.to(device)
         setattr(self.loss, self._name, weights)
 
     def state_dict(self) -> dict[str, int]:
