@@ -194,12 +194,15 @@ class FewPasses(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient, ctx.gradient = ctx.gradient, None
         nothing = (None,) * 6
-        batched = torch._C._functorch.is_functorch_wrapped_tensor(upstream)
-        if gradient is None or torch.is_grad_enabled() or batched:
+        if gradient is None or torch.is_grad_enabled():
             return _again(ctx, upstream), *nothing
-        if ctx.divisor is not None:
-            upstream = per_sample(upstream, ctx.divisor)
-        return gradient.mul_(upstream.unsqueeze(1) if upstream.ndim else upstream), *nothing
+        factor = upstream if ctx.divisor is None else per_sample(upstream, ctx.divisor)
+        try:
+            gradient.mul_(factor.unsqueeze(1) if factor.ndim else factor)
+        except RuntimeError:
+            # Upstream is a batch of gradients (is_grads_batched), for which there is no room.
+            return _again(ctx, upstream), *nothing
+        return gradient, *nothing
 
 
 def as_scalar(value: Tensor | float, like: Tensor) -> Tensor:
