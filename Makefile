@@ -29,6 +29,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/link.py
 	$(BIN)/python benchmarks/torch_losses.py --memory
 	$(BIN)/python benchmarks/torch_linear.py
+	$(BIN)/python benchmarks/certificate.py
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

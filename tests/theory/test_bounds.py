@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import ndtr
 from sklearn.datasets import make_blobs
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
@@ -57,11 +57,12 @@ def test_theorem_margin_bound_binary_uniform():
     h, y = sample(1)
     (a, b), (ra, rb), delta, m = [0.4, 0.7], [2.0, 3.0], 0.03, len(y)
     bound = uniform_margin_bound(h, y, [a, b], 0.02, [ra, rb], delta)
-    expected = sum(
-        np.sqrt(np.log(np.log2(2 * r / p)) / m) for r, p in ((ra, a), (rb, b))
-    ) + 3 * np.sqrt(np.log(8 / delta) / (2 * m))
+    price = sum(np.sqrt(np.log(np.log2(2 * r / p)) / m) for r, p in ((ra, a), (rb, b)))
+    rest = 3 * np.sqrt(np.log(8 / delta) / (2 * m))
     assert bound.complexity == pytest.approx(4 * 0.02)
-    assert bound.confidence == pytest.approx(expected)
+    assert bound.confidence == pytest.approx(3 * price + rest)
+    stated = uniform_margin_bound(h, y, [a, b], 0.02, [ra, rb], delta, proof=False)
+    assert stated.confidence == pytest.approx(price + rest)
     assert bound.theorem == "margin-bound-binary-uniform"
 
 
@@ -75,9 +76,21 @@ def test_theorem_margin_bound_multi_uniform(c):
     # Halving all margins at once doubles the complexity, once.
     assert proved.complexity == pytest.approx(2 * margin_bound(h, y, rho, 0.02).complexity)
     assert proved.complexity <= stated.complexity * (1 + 1e-12)
-    expected = sum(np.sqrt(np.log(np.log2(4 / p)) / m) for p in rho)
-    expected += 3 * np.sqrt(np.log(2 ** (c + 1) / delta) / (2 * m))
-    assert proved.confidence == stated.confidence == pytest.approx(expected)
+    price = sum(np.sqrt(np.log(np.log2(4 / p)) / m) for p in rho)
+    rest = 3 * np.sqrt(np.log(2 ** (c + 1) / delta) / (2 * m))
+    assert proved.confidence == pytest.approx(3 * price + rest)
+    assert stated.confidence == pytest.approx(price + rest)
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.2])
+def test_the_price_of_the_margins_is_paid(delta):
+    """The union bound of the proof, term by term: the shares of delta sum to at most delta."""
+    m = 500
+    shares = []
+    for k in range(1, 200):
+        deviation = 3 * np.sqrt(np.log(4 / delta) / (2 * m)) + 3 * np.sqrt(np.log(k) / m)
+        shares.append(2 * np.exp(-2 * m * deviation**2 / 9))
+    assert sum(shares) <= delta
 
 
 def test_corollary_margin_bound_binary_lin():
@@ -114,9 +127,9 @@ def test_the_cover_of_norms_shares_delta_among_all_balls():
     shares = [norm_cover(2.0**j, 0.05)[1] for j in range(-400, 401)]
     assert sum(shares) == pytest.approx(0.05, rel=5e-3)
     assert sum(shares) <= 0.05
-    for norm in (0.3, 1.0, 1.001, 77.0):
+    for norm in (0.3, 1.0, 1 + 2e-13, 1.001, 77.0):
         ball, _ = norm_cover(norm, 0.05)
-        assert norm <= ball * (1 + 1e-12) <= 2 * norm * (1 + 1e-9)
+        assert norm <= ball < 2 * norm
     assert norm_cover(5.0, 0.05, unit=5.0)[0] == 5.0
 
 
@@ -163,38 +176,40 @@ def gaussian_error(w, b, means):
 
 
 def test_simulation_binary_linear():
-    means = np.array([[-1.5, 0, 0, 0], [1.5, 0, 0, 0]])
+    means = np.array([[-3.0, 0, 0, 0], [3.0, 0, 0, 0]])
     rng = np.random.default_rng(0)
-    exceeded = 0
+    exceeded = informative = 0
     for _ in range(200):
-        y = (rng.random(400) < 0.2).astype(int)
-        X = means[y] + rng.normal(size=(400, 4))
+        y = (rng.random(3000) < 0.2).astype(int)
+        X = means[y] + rng.normal(size=(3000, 4))
         model = IMMAXClassifier(lam=1e-2).fit(X, y)
         found = certificate(model, X, y, delta=0.1)
         error = gaussian_error(model.coef_[0], model.intercept_[0], means)
-        exceeded += error > found.best.total
-        exceeded += error > found.own.total
+        exceeded += error > min(found.best.total, found.own.total)
+        informative += found.best.total < 0.6
     assert exceeded <= 0.1 * 200
+    assert informative == 200
 
 
 def test_simulation_multi_class_linear():
     rng = np.random.default_rng(0)
-    means = 4 * np.eye(3)
+    means = 10 * np.eye(3)
 
     def draw(m):
         y = rng.choice(3, m, p=[0.7, 0.2, 0.1])
         return means[y] + rng.normal(size=(m, 3)), y
 
     X_test, y_test = draw(20_000)
-    exceeded = 0
+    exceeded = informative = 0
     for _ in range(200):
-        X, y = draw(300)
-        model = IMMAXClassifier(lam=1e-1).fit(X, y)
+        X, y = draw(20_000)
+        model = IMMAXClassifier(lam=1.0, tol=1e-3).fit(X, y)
         found = certificate(model, X, y, delta=0.1)
-        exceeded += np.mean(model.predict(X_test) != y_test) > min(
-            found.best.total, found.own.total
-        )
+        error = np.mean(model.predict(X_test) != y_test)
+        exceeded += error > min(found.best.total, found.own.total)
+        informative += not found.best.vacuous
     assert exceeded <= 0.1 * 200
+    assert informative == 200
 
 
 def test_simulation_kernel():
@@ -231,11 +246,32 @@ def test_certificate_says_what_it_should(capsys):
     text = str(found)
     assert "vacuous, which says nothing" in text
     assert "fixed before the sample" in text
-    needed = found.samples_for(0.5)
-    rest = (found.best.complexity + found.best.confidence) * np.sqrt(400 / needed)
-    assert found.best.empirical + rest <= 0.5
-    assert found.best.empirical + rest == pytest.approx(0.5, rel=1e-3)
-    assert found.samples_for(found.best.empirical / 2) == np.inf
+    assert found.samples_for(found.training_error / 2) == np.inf
+
+
+def test_samples_for_foretells_what_more_samples_give():
+    def blobs(m):
+        return make_blobs(m, centers=[[-4, 0], [4, 0]], random_state=0)
+
+    found = certificate(IMMAXClassifier().fit(*blobs(60)), *blobs(60))
+    assert found.best.vacuous
+    needed = int(found.samples_for(0.5))
+    larger = certificate(IMMAXClassifier().fit(*blobs(needed)), *blobs(needed))
+    assert larger.best.total == pytest.approx(0.5, abs=0.1)
+    assert f"about {needed:,} samples" in str(found)
+
+
+def test_rules_and_pairs_that_no_bound_is_for():
+    X, y = make_blobs(300, centers=[[-4, 0], [4, 0]], random_state=0)
+    model = IMMAXClassifier(rule="bayes").fit(X, y)
+    with pytest.raises(ValueError, match="rule is 'bayes'"):
+        certificate(model, X, y)
+    assert certificate(model.set_params(rule="score"), X, y).training_error == 0
+    X, y = make_blobs(300, centers=8 * np.eye(3), random_state=0)
+    with pytest.raises(ValueError, match="vote among pairs"):
+        certificate(SVC(kernel="linear").fit(X, y), X, y)
+    thin = SGDClassifier(random_state=0).fit(X, y).sparsify()
+    assert certificate(thin, X, y).training_error < 0.1
 
 
 @pytest.mark.parametrize("c", [2, 4])
@@ -339,5 +375,7 @@ def test_bad_input():
         uniform_margin_bound(h, y, [1.0, 3.0], 0.1, [2.0, 2.0])
     with pytest.raises(ValueError, match="norm must be"):
         norm_cover(0.0, 0.05)
+    with pytest.raises(ValueError, match="scale must be"):
+        search_margins(h, y, [1.0, 1.0], [1.0, 1.0], -0.1)
     with pytest.raises(ValueError, match="moments"):
         search_margins(h, y, [1.0], [1.0, 1.0], 0.1)

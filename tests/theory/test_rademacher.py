@@ -70,6 +70,9 @@ def test_sparse_data_give_the_same():
         for step in ("sample", "classes", "radius"):
             dense = function(X, y, rho, 1.0, step=step)
             assert function(sparse.csr_matrix(X), y, rho, 1.0, step=step) == pytest.approx(dense)
+    bytes_ = np.full((40, 2), 200, np.uint8)
+    dense = rademacher_linear(bytes_, y, rho, 1.0)
+    assert rademacher_linear(sparse.csr_matrix(bytes_), y, rho, 1.0) == pytest.approx(dense)
     dense = estimate_linear(X, y, rho, 1.0, n_draws=5, random_state=0)
     thin = estimate_linear(sparse.csr_matrix(X), y, rho, 1.0, n_draws=5, random_state=0)
     assert thin.mean == pytest.approx(dense.mean)
@@ -125,6 +128,9 @@ def test_two_samples_exactly():
         (lambda X, y, r: rademacher_linear(X[0], y, r, 1.0), "two dimensions"),
         (lambda X, y, r: estimate_linear(X, y, r, 1.0, order=3), "order must be"),
         (lambda X, y, r: estimate_linear(X, y, r, 1.0, confidence=1.0), "confidence"),
+        (lambda X, y, r: estimate_linear(X, y, r, 1.0, n_draws=1), "n_draws"),
+        (lambda X, y, r: estimate_linear(X * np.nan, y, r, 1.0), "finite"),
+        (lambda X, y, r: rademacher_l1(X * np.nan, y, r, 1.0), "finite"),
         (lambda X, y, r: estimate_kernel(X, y, r, 1.0), "square"),
         (lambda X, y, r: rademacher_kernel(-np.ones(len(y)), y, r, 1.0), "diagonal"),
     ],

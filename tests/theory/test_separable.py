@@ -72,6 +72,36 @@ def test_geometric_margin_of_a_known_sample():
     assert plane.offset == pytest.approx(-1.5, abs=1e-5)
 
 
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e5])
+@pytest.mark.parametrize("gap", [1.0, 1e-3, 1e-5])
+def test_the_margin_is_exact_wherever_the_data_are(shift, gap):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0] += np.where(y == 1, gap, -gap)
+    X[:40, 0] = np.where(y[:40] == 1, gap, -gap)
+    margin, plane = geometric_margin(X + shift, y)
+    assert margin == pytest.approx(gap, rel=1e-5 + 1e-15 * shift / gap * 1e5)
+    np.testing.assert_allclose(np.abs(plane.normal), [1, 0], atol=1e-3)
+
+
+def test_the_margin_equals_that_of_a_general_solver():
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 5))
+    y = (X @ np.arange(1, 6) > 0).astype(int)
+    sign = np.where(y == 1, 1, -1)
+    margin, _ = geometric_margin(X, y)
+    found = minimize(
+        lambda v: v[:5] @ v[:5],
+        np.append(np.arange(1.0, 6.0) * 50, 0.0),
+        constraints={"type": "ineq", "fun": lambda v: sign * (X @ v[:5] + v[5]) - 1},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert margin == pytest.approx(1 / np.linalg.norm(found.x[:5]), rel=1e-5)
+
+
 def test_splits():
     m = [1000, 27]
     immax, ldam = optimal_split(1.0, m), ldam_split(1.0, m)
@@ -94,6 +124,7 @@ def test_the_hyperplanes_stand_where_they_should():
         assert distances[y == 1].min() == pytest.approx(positive, rel=1e-4)
         assert -distances[y == 0].max() == pytest.approx(negative, rel=1e-4)
         assert (planes[name].predict(X) == y).all()
+    assert set(hyperplanes(X, y.astype(float))) == set(planes)
     assert set(hyperplanes(X, y, use_radii=True)) == {"SVM", "LDAM", "IMMAX"}
 
 

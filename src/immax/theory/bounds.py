@@ -127,13 +127,25 @@ def uniform_factor(n_classes: int, binary: bool, proof: bool = True) -> float:
     return float((8 if proof else 4 * n_classes) * np.sqrt(2 * n_classes))
 
 
-def uniform_confidence(m: int, radii: Array, rho: Array, delta: float) -> float:
-    """``sum_k sqrt(log log_2(2 r_k / rho_k) / m) + 3 sqrt(log(2^(c+1) / delta) / (2 m))``."""
-    # Each k pays for the margins r_k / 2^j, j = 1, 2, …; at rho_k = r_k the payment is nothing.
-    scales = np.log2(2 * radii / rho)
-    price = np.sqrt(np.log(np.maximum(scales, 1)) / m).sum()
+def uniform_confidence(
+    m: float, radii: Array, rho: Array, delta: float, proof: bool = True
+) -> float:
+    """``3 sum_k sqrt(log log_2(2 r_k / rho_k) / m) + 3 sqrt(log(2^(c+1) / delta) / (2 m))``.
+
+    The theorems have no 3 before the sum. Their proof pays ``sqrt(log k / m)`` for the k-th of a
+    sequence of margins, which is right for the expected complexity, whose deviations are smaller by
+    a factor 3. For the empirical one, ``delta / k^2`` in ``3 sqrt(log(2 / delta) / (2 m))`` gives
+    ``3 sqrt(log k / m)``. ``proof=False`` is the statement.
+    """
     c = rho.size
+    price = _price(rho, radii, m).sum() * (1 if proof else 1 / 3)
     return float(price + 3 * np.sqrt(((c + 1) * np.log(2) + np.log(1 / delta)) / (2 * m)))
+
+
+def _price(rho: Array, radii: Any, m: float) -> Array:
+    """For each margin, of having been chosen from ``r / 2^j``, j = 1, 2, …; nothing at r."""
+    scales = np.log2(2 * radii / rho)
+    return np.asarray(3 * np.sqrt(np.log(np.maximum(scales, 1)) / m))
 
 
 def uniform_margin_bound(
@@ -149,10 +161,11 @@ def uniform_margin_bound(
 
     Two classes (Theorem margin-bound-binary-uniform)::
 
-        error <= margin loss + 4 complexity + sum_k sqrt(log log_2(2 r_k / rho_k) / m)
+        error <= margin loss + 4 complexity + 3 sum_k sqrt(log log_2(2 r_k / rho_k) / m)
                  + 3 sqrt(log(8 / delta) / (2 m))
 
-    For more see ``uniform_factor``; ``8`` becomes ``2^(c + 1)``.
+    For more see ``uniform_factor``; ``8`` becomes ``2^(c + 1)``. The 3 before the sum is not in
+    the theorems: see ``uniform_confidence``.
 
     Parameters
     ----------
@@ -162,7 +175,8 @@ def uniform_margin_bound(
         The largest margins that may be chosen, fixed before the sample was seen;
         ``rho_k <= radii_k``. For hypotheses of norm 1, a bound on the norms of the data.
     proof : bool, default=True
-        The factor that the proof gives, not the larger one of the theorem for c > 2.
+        What the proof gives where it differs from the statement: a smaller factor of the
+        complexity for c > 2, and a larger price of the margins.
     """
     margins = class_vector(rho, "rho")
     largest = class_vector(radii, "radii", margins.size)
@@ -177,7 +191,7 @@ def uniform_margin_bound(
     return replace(
         fixed,
         complexity=uniform_factor(margins.size, binary, proof) * _check(complexity),
-        confidence=uniform_confidence(labels.size, largest, margins, check_delta(delta)),
+        confidence=uniform_confidence(labels.size, largest, margins, check_delta(delta), proof),
         theorem=fixed.theorem + "-uniform",
     )
 
@@ -198,7 +212,8 @@ def norm_cover(norm: float, delta: float, unit: float = 1.0) -> tuple[float, flo
     for value, name in ((norm, "norm"), (unit, "unit")):
         if not (np.isfinite(value) and value > 0):
             raise ValueError(f"{name} must be a positive number; got {value!r}")
-    j = int(np.ceil(np.log2(norm / unit) - 1e-12))
+    j = int(np.ceil(np.log2(norm / unit)))
+    j += unit * 2.0**j < norm  # rounding
     share = (2 / 3) / ((abs(j) + 1) * (abs(j) + 2))
     return unit * 2.0**j, check_delta(delta) * share
 
@@ -210,7 +225,7 @@ def search_margins(
     radii: ArrayLike,
     scale: float,
     delta: float = 0.05,
-    proof: bool = True,
+    n_samples: float | None = None,
 ) -> Array:
     """The margins that make the uniform bound smallest.
 
@@ -221,13 +236,15 @@ def search_margins(
 
     Parameters
     ----------
-    scores, y, delta, proof
+    scores, y, delta
         As in ``uniform_margin_bound``.
     moments : array-like of shape (c,)
         ``sum over class k of ||x_i||^2``, or ``m_k r_k^2``.
     radii : array-like of shape (c,)
     scale : float
         What else is in the complexity: ``norm sqrt(c) / m`` (``norm / m`` for two classes).
+    n_samples : float, optional
+        As if there were so many samples with the same margins, instead of m.
 
     Returns
     -------
@@ -239,10 +256,13 @@ def search_margins(
     squares = np.asarray(moments, dtype=np.float64)
     if squares.shape != (c,) or not np.isfinite(squares).all() or (squares < 0).any():
         raise ValueError(f"moments must be {c} numbers of at least 0; got {moments!r}")
+    if not (np.isfinite(scale) and scale > 0):
+        raise ValueError(f"scale must be a positive number; got {scale!r}")
     check_delta(delta)
-    factor = uniform_factor(c, h.ndim == 1, proof) * scale
+    n = float(m if n_samples is None else n_samples)
+    factor = uniform_factor(c, h.ndim == 1) * scale * np.sqrt(m / n)
     margins = margins_of(h, labels)
-    curves = [_Curve(margins[labels == k], largest[k], m) for k in range(c)]
+    curves = [_Curve(margins[labels == k], largest[k], m, n) for k in range(c)]
 
     def descend(rho: Array) -> tuple[float, Array]:
         best = np.inf
@@ -269,7 +289,7 @@ class _Curve:
     Between two actual margins the loss is ``(count - sum / rho) / m``.
     """
 
-    def __init__(self, margins: Array, largest: float, m: int) -> None:
+    def __init__(self, margins: Array, largest: float, m: int, n: float) -> None:
         positive = np.sort(margins[margins > 0])
         inside = np.unique(positive[positive < largest])
         # The first piece ends at the smallest margin, where no sample is below; the others begin
@@ -279,12 +299,12 @@ class _Curve:
         below = np.searchsorted(positive, self.begin, side="right" if inside.size else "left")
         self.sums = np.concatenate([[0.0], np.cumsum(positive)])[below] / m
         self.counts = (margins.size - positive.size + below) / m
-        self.largest, self.m = largest, m
+        self.largest, self.n = largest, n
         self.rho = np.append(self.begin, largest)
 
     def _value(self, rho: Array, pieces: Any = slice(None)) -> Array:
-        price = np.log(np.maximum(np.log2(2 * self.largest / rho), 1))
-        return self.counts[pieces] - self.sums[pieces] / rho + np.sqrt(price / self.m)
+        price = _price(rho, self.largest, self.n)
+        return np.asarray(self.counts[pieces] - self.sums[pieces] / rho + price)
 
     def at(self, rho: float) -> float:
         """Loss and price at a margin that is not below the first piece."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from immax.theory.bounds import (
     uniform_margin_bound,
 )
 from immax.theory.hypotheses import hypothesis
-from immax.theory.margin_loss import margin_loss
+from immax.theory.margin_loss import margin_loss, zero_one_loss
 
 __all__ = ["Certificate", "best_margins", "certificate"]
 
@@ -51,20 +51,30 @@ class Certificate:
     _parts: _Parts = field(repr=False)
 
     def samples_for(self, target: float = 0.5) -> float:
-        """How many samples would bring ``best`` to the target if the margins stayed as they are.
+        """How many samples would bring ``best`` to the target if their margins stayed as they are.
 
-        Infinity where the empirical margin loss alone is above it.
+        The margins of the bound are chosen anew for each number. Infinity where the training
+        error is not below the target.
         """
-        room = target - self.best.empirical
-        if room <= 0:
+        if self.training_error >= target:
             return float("inf")
-        rest = self.best.complexity + self.best.confidence
-        return float(np.ceil(self.n_samples * (rest / room) ** 2))
+        low, high = 1.0, float(self.n_samples)
+        while self._parts.best(high).total > target:
+            low, high = high, 4 * high
+            if high > 1e18:
+                return float("inf")
+        while high > 1.001 * low:
+            middle = np.sqrt(low * high)
+            if self._parts.best(middle).total > target:
+                low = middle
+            else:
+                high = middle
+        return float(np.ceil(high))
 
     def __str__(self) -> str:
         lines = [
-            f"Error on the {self.n_samples:,} samples: {self.training_error:.3f}. With probability "
-            f"{1 - self.delta:g} over the sample:",
+            f"Error on the {self.n_samples:,} samples: {self.training_error:.3f}. Each of these "
+            f"holds with probability {1 - self.delta:g} over the sample:",
             f"- with the model's own margins: {self.own}. Holds if these were fixed before the "
             "sample was seen; the norm found by training is paid for by a cover of norms.",
             f"- with the best margins: {self.best}. Holds whatever was chosen afterwards.",
@@ -72,19 +82,19 @@ class Certificate:
         if self.best.vacuous:
             needed = self.samples_for(0.5)
             how_many = (
-                f"about {needed:,.0f} samples would bring the second to 0.5 if the margins "
-                "stayed as they are"
+                f"about {needed:,.0f} samples would bring the second to 0.5 if their margins "
+                "were like these"
                 if np.isfinite(needed)
-                else "more samples alone would not bring it to 0.5: the margins are too small"
+                else "more samples like these would not bring it to 0.5: too many are wrong"
             )
             lines.append(f"The bound is vacuous, which says nothing about the model; {how_many}.")
         return "\n".join(lines)
 
     def curve(self, n: int = 60) -> dict[str, Array]:
         """The terms of the uniform bound as the best margins are scaled up and down."""
-        factors = np.geomspace(0.05, 20, n)
-        rho = factors[:, None] * self.best.rho[None, :]
-        rho = np.minimum(rho, self._parts.radii)
+        most = float((self._parts.radii / self.best.rho).min())
+        factors = np.geomspace(0.05, max(min(20.0, most), 0.1), n)
+        rho = np.minimum(factors[:, None] * self.best.rho[None, :], self._parts.radii)
         terms = [self._parts.terms(row) for row in rho]
         names = ("empirical", "complexity", "confidence")
         return {"scale": factors} | {
@@ -145,12 +155,16 @@ class _Parts:
             uniform_confidence(self.m, self.radii, rho, self.delta),
         )
 
-    def best(self) -> Bound:
-        rho = search_margins(
-            self.scores, self.labels, self.moments, self.radii, self.scale, self.delta
-        )
-        return uniform_margin_bound(
-            self.scores, self.labels, rho, self.complexity(rho), self.radii, self.delta
+    def best(self, n_samples: float | None = None) -> Bound:
+        """The least bound, as if there were so many samples with the same margins."""
+        sample = self.scores, self.labels
+        rho = search_margins(*sample, self.moments, self.radii, self.scale, self.delta, n_samples)
+        bound = uniform_margin_bound(*sample, rho, self.complexity(rho), self.radii, self.delta)
+        if n_samples is None:
+            return bound
+        shrink = float(np.sqrt(self.m / n_samples))
+        return replace(
+            bound, complexity=shrink * bound.complexity, confidence=shrink * bound.confidence
         )
 
 
@@ -167,6 +181,11 @@ def _label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
 def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, float]:
     """What the bounds need, and the model's norm."""
     check_delta(delta)
+    if getattr(model, "rule", "score") != "score":
+        raise ValueError(
+            "the bounds are for predictions by the highest score; the model's rule is "
+            f"{model.rule!r}: model.set_params(rule='score') needs no new fit"
+        )
     scores, norm, squares = hypothesis(model, X)
     labels = _label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
@@ -212,5 +231,5 @@ def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certif
     rho = np.asarray(getattr(model, "margins_", np.ones(parts.c)), dtype=np.float64)
     ball, left = norm_cover(norm, delta)
     own = margin_bound(norm * parts.scores, parts.labels, rho, ball * parts.complexity(rho), left)
-    wrong = np.asarray(model.predict(X)) != np.asarray(y)
-    return Certificate(own, parts.best(), float(wrong.mean()), parts.m, delta, parts)
+    error = float(zero_one_loss(parts.scores, parts.labels).mean())
+    return Certificate(own, parts.best(), error, parts.m, delta, parts)

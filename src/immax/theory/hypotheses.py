@@ -34,10 +34,10 @@ def hypothesis(model: Any, X: Any) -> Hypothesis:
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
         raise TypeError(f"a fitted classifier is needed; got {type(model).__name__}")
-    if hasattr(model, "coef_"):
-        found = _linear(model, X)
-    elif hasattr(model, "dual_coef_") and hasattr(model, "kernel"):
+    if hasattr(model, "dual_coef_") and hasattr(model, "kernel"):
         found = _kernel(model, X)
+    elif hasattr(model, "coef_"):
+        found = _linear(model, X)
     else:
         raise TypeError(
             f"a linear classifier or a kernel machine is needed; got {type(model).__name__}. For "
@@ -50,7 +50,8 @@ def hypothesis(model: Any, X: Any) -> Hypothesis:
 
 def _linear(model: Any, X: Any) -> Hypothesis:
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
-    W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
     scores = np.asarray(X @ W.T) + b
     norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
@@ -59,7 +60,8 @@ def _linear(model: Any, X: Any) -> Hypothesis:
 
 
 def _kernel(model: Any, X: Any) -> Hypothesis:
-    dual = np.asarray(model.dual_coef_, dtype=np.float64)
+    dual = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+    dual = np.asarray(dual, dtype=np.float64)
     if dual.shape[0] != 1 or len(model.classes_) != 2:
         raise ValueError(
             "kernel machines with three classes or more vote among pairs, which no bound of the "

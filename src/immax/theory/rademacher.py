@@ -47,15 +47,29 @@ def _labels(y: ArrayLike, rho: Array, size: int) -> Array:
     return labels
 
 
+def _finite(values: Array) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError("X must be finite; got NaN or infinity")
+
+
+def _draws(n_draws: int) -> Array:
+    if n_draws < 2:
+        raise ValueError(f"n_draws must be at least 2; got {n_draws!r}")
+    return np.empty(n_draws)
+
+
 def row_norms(X: Any, order: float = 2) -> Array:
     """The norms of the rows of a dense or sparse matrix, of order 2 or infinity."""
     if sparse.issparse(X):
+        X = X.astype(np.float64)
+        _finite(X.data)
         squares = X.multiply(X).sum(axis=1) if order == 2 else abs(X).max(axis=1).toarray()
         values = np.asarray(squares, dtype=np.float64).ravel()
         return np.sqrt(values) if order == 2 else values
     dense = np.asarray(X, dtype=np.float64)
     if dense.ndim != 2:
         raise ValueError(f"X must have two dimensions; got shape {dense.shape}")
+    _finite(dense)
     if order == 2:
         return np.sqrt(np.einsum("ij,ij->i", dense, dense))
     return np.abs(dense).max(axis=1)
@@ -210,10 +224,11 @@ def estimate_linear(
         raise ValueError(f"order must be 1 or 2; got {order!r}")
     margins = class_vector(rho, "rho")
     features = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    _finite(X.data if sparse.issparse(X) else np.asarray(features))
     labels = _labels(y, margins, features.shape[0])
     several = margins.size > 2 if multiclass is None else multiclass
     rng = check_random_state(random_state)
-    draws = np.empty(n_draws)
+    draws = _draws(n_draws)
     for draw in range(n_draws):
         signs = rng.choice([-1.0, 1.0], (labels.size, margins.size if several else 1))
         total = features.T @ (signs / margins[labels][:, None])
@@ -236,10 +251,11 @@ def estimate_kernel(
     K = np.asarray(gram, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"gram must be a square matrix; got shape {K.shape}")
+    _finite(K)
     labels = _labels(y, margins, K.shape[0])
     several = margins.size > 2 if multiclass is None else multiclass
     rng = check_random_state(random_state)
-    draws = np.empty(n_draws)
+    draws = _draws(n_draws)
     for draw in range(n_draws):
         signs = rng.choice([-1.0, 1.0], (labels.size, margins.size if several else 1))
         weighed = signs / margins[labels][:, None]

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
-from sklearn.svm import SVC
+from scipy.optimize import linprog, nnls
 
 from immax.margins import class_vector, theory_margins
 
@@ -67,16 +66,39 @@ def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
             "no hyperplane separates the two classes; the separable case does not apply: use "
             "immax.theory.margin_bound, and IMMAXClassifier to fit"
         )
-    scale = np.abs(features).max() or 1.0
-    machine = SVC(kernel="linear", C=1e10, tol=1e-6).fit(features / scale, labels)
-    w = machine.coef_[0] / scale
-    length = float(np.linalg.norm(w))
-    plane = Hyperplane(w / length, float(machine.intercept_[0]) / length)
+    plane = _widest(features, signs)
     distances = signs * plane.distances(features)
     # Rounding and the solver's tolerance: the middle between the nearest of either class.
     shift = (distances[labels == 1].min() - distances[labels == 0].min()) / 2
     plane = Hyperplane(plane.normal, plane.offset - float(shift))
     return float((signs * plane.distances(features)).min()), plane
+
+
+def _widest(X: Array, signs: Array) -> Hyperplane:
+    """The hyperplane of the largest margin, by Lawson and Hanson's least-distance programming.
+
+    ``min ||v|| with G v >= 1`` is a non-negative least-squares problem. Here v is (w, b), and b
+    should cost nothing: the data are moved until the best b is zero, where it does cost nothing.
+    """
+    centre = (X[signs > 0].mean(axis=0) + X[signs < 0].mean(axis=0)) / 2
+    scale = float(np.abs(X - centre).max()) or 1.0
+    Z = (X - centre) / scale
+    moved = np.zeros(X.shape[1])
+    goal = np.append(np.zeros(X.shape[1] + 1), 1.0)
+    for _ in range(50):
+        G = signs[:, None] * np.column_stack([Z + moved, np.ones(len(Z))])
+        E = np.vstack([G.T, np.ones(len(G))])
+        multipliers, _ = nnls(E, goal, maxiter=50 * len(G))
+        rest = E @ multipliers - goal
+        v = -rest[:-1] / rest[-1]
+        w, b = v[:-1], float(v[-1])
+        moved = moved + b * w / (w @ w)
+        if abs(b) <= 1e-12 * float(np.linalg.norm(w)):
+            break
+    length = float(np.linalg.norm(w))
+    normal = w / length
+    offset = float(normal @ moved) * scale - float(normal @ centre)
+    return Hyperplane(normal, offset)
 
 
 def optimal_split(
@@ -112,7 +134,7 @@ def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str
     All have the SVM's normal; they stand where the two margins are as each one splits them.
     """
     margin, svm = geometric_margin(X, y)
-    labels = np.asarray(y)
+    labels = np.asarray(y).astype(np.intp)
     counts = np.bincount(labels, minlength=2)
     radii = None
     if use_radii:
@@ -168,8 +190,9 @@ def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None =
 
 
 def renyi_excess(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
-    """By what share rho's complexity term exceeds that of the best margins of the same sum.
+    """By what share rho's complexity exceeds that of the best margins of the same sum.
 
+    The complexity is the root of ``complexity_term``, so that this is
     ``exp(D_3(r || rho / sum rho)) - 1``: 0 is the optimum, 1 is twice its complexity.
 
     Examples

@@ -21,8 +21,8 @@ def _matrices(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
 def frobenius_complexity(model: nn.Module) -> float:
     """``sqrt(2) 2^(L-1) prod_l ||W_l||_F`` for L layers.
 
-    With it the Rademacher complexity of networks of Lipschitz activations without biases is at
-    most ``Lambda r / sqrt(m)`` (Neyshabur, Tomioka and Srebro 2015, Theorem 1 with p = q = 2).
+    With it the Rademacher complexity of ReLU networks with one output and no biases is at most
+    ``Lambda r / sqrt(m)`` (Neyshabur, Tomioka and Srebro 2015, Theorem 1 with p = q = 2).
     Convolutions are taken as the matrices of their filters, which is a convention, not their
     operator.
 
@@ -58,13 +58,14 @@ def spectral_complexity(model: nn.Module, reference: Mapping[str, Tensor] | None
     >>> round(spectral_complexity(model), 6)
     2.0
     """
-    product, total = 1.0, 0.0
+    product, total, layers = 1.0, 0.0, 0
     for name, W in _matrices(model):
         M = torch.zeros_like(W) if reference is None else reference[name].detach().flatten(1).to(W)
         largest = float(torch.linalg.matrix_norm(W, ord=2))
         product *= largest
+        layers += 1
         if largest > 0:
             total += (float((W - M).norm(dim=1).sum()) / largest) ** (2 / 3)
-    if product == 1.0 and total == 0.0:
+    if not layers:
         raise ValueError("the model has no linear or convolutional layer")
     return product * total**1.5
