@@ -73,3 +73,17 @@ def test_links_in_the_pages_lead_somewhere():
 def test_no_source_file_is_long():
     for path in (ROOT / "src").rglob("*.py"):
         assert len(path.read_text().splitlines()) <= 500, path
+
+
+def test_a_missing_extra_is_named():
+    script = (
+        "import sys, sklearn.datasets, immax.theory\n"
+        "sys.modules['torch'] = sys.modules['matplotlib'] = None\n"
+        "try:\n    import immax.torch\nexcept ImportError as error:\n    print(error)\n"
+        "X, y = sklearn.datasets.make_blobs(50, centers=2, random_state=0)\n"
+        "found = immax.theory.certificate(immax.IMMAXClassifier().fit(X, y), X, y)\n"
+        "try:\n    found.plot()\nexcept ImportError as error:\n    print(error)\n"
+    )
+    printed = run("-c", script)
+    assert 'pip install "immax[torch]"' in printed
+    assert 'pip install "immax[report]"' in printed
