@@ -79,3 +79,17 @@ def test_small_work_and_a_missing_numba_are_left_to_numpy(monkeypatch):
     assert compiled.worth_compiling(compiled.PATIENCE)
     monkeypatch.setattr(compiled, "numba_is_here", lambda: False)
     assert not compiled.worth_compiling(compiled.PATIENCE)
+
+
+def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):
+    from immax.compiled import jit
+
+    real = jit.njit
+
+    def nowhere(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return real(**options)
+
+    monkeypatch.setattr(jit, "njit", nowhere)
+    assert jit.jit()(lambda x: x + 1)(1) == 2

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
+
+from immax.compiled.jit import jit
 
 __all__ = ["exp_of_negative", "exponentials", "log1p_of_positive", "total"]
 
@@ -152,14 +154,14 @@ def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
     return _single() if x == types.float32 else None
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def exponentials(z: Any, source: int, factor: float, top: float, out: Any, row: int) -> None:
     """``out[row] = exp(factor * (z[source] - top))``, none of them above one."""
     for j in range(z.shape[1]):
         out[row, j] = exp_of_negative(factor * (z[source, j] - top))
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "nnan"})
+@jit(fastmath={"reassoc", "nsz", "nnan"})
 def total(values: Any, row: int, begin: int, end: int) -> Any:
     """``values[row, begin:end].sum()``; a slice is an object, and costs more than it holds."""
     out = values.dtype.type(0)

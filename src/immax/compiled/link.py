@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from immax.compiled.exponential import exponentials, total
+from immax.compiled.jit import jit
 
 __all__ = ["temperature_chain"]
 
@@ -30,7 +30,7 @@ def temperature_chain(
     return q, staying if own else None, tame
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@jit(fastmath={"reassoc", "contract"})
 def _stationary(rates: Array, state: Array) -> None:
     """State reduction; destroys the rates."""
     g = state.size
@@ -53,7 +53,7 @@ def _stationary(rates: Array, state: Array) -> None:
     state /= state.sum()
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _chains(
     h: Array, beta: Array, order: Array, starts: Array, q: Array, staying: Array, tame: Array
 ) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from immax.compiled.exponential import FAST, exp_of_negative, log1p_of_positive
+from immax.compiled.jit import jit
 
 __all__ = ["softmax_rows"]
 
@@ -23,7 +23,7 @@ REDUCTION = {"reassoc", "nsz", "nnan", "contract"}
 # Functions of their own, because only reductions may be reassociated.
 
 
-@njit(cache=True, nogil=True, fastmath=REDUCTION)
+@jit(fastmath=REDUCTION)
 def _adjust(
     h: Array, i: int, slope: Any, scale: Array, offset: Array, plain: bool, z: Array
 ) -> Any:
@@ -42,7 +42,7 @@ def _adjust(
     return top
 
 
-@njit(cache=True, nogil=True, fastmath=REDUCTION)
+@jit(fastmath=REDUCTION)
 def _largest(z: Array) -> Any:
     top = z[0]
     for j in range(z.size):
@@ -50,7 +50,7 @@ def _largest(z: Array) -> Any:
     return top
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def _any_nan(h: Array, i: int) -> bool:
     """Without fast mathematics, which would take NaN for impossible."""
     count = 0
@@ -59,13 +59,13 @@ def _any_nan(h: Array, i: int) -> bool:
     return count > 0
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def _exponentiate(z: Array, top: Any) -> None:
     for j in range(z.size):
         z[j] = exp_of_negative(z[j] - top)
 
 
-@njit(cache=True, nogil=True, fastmath=REDUCTION)
+@jit(fastmath=REDUCTION)
 def _sum(z: Array) -> Any:
     out = z.dtype.type(0)
     for j in range(z.size):
@@ -73,7 +73,7 @@ def _sum(z: Array) -> Any:
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def _write(z: Array, factor: Any, scale: Array, plain: bool, out: Array, i: int) -> None:
     if plain:
         for j in range(out.shape[1]):
@@ -83,7 +83,7 @@ def _write(z: Array, factor: Any, scale: Array, plain: bool, out: Array, i: int)
             out[i, j] = z[j] * factor * scale[j]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
+@jit(fastmath={"contract", "nsz"}, error_model="numpy")
 def softmax_rows(
     h: Array,
     y: Array,
