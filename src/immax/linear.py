@@ -15,8 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.links import check_costs, decide, highest_argmax, immax_proba, spec_proba
 from immax.losses.catalog import make_spec
@@ -25,20 +24,11 @@ from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import resolve_margins
 from immax.solvers import SOLVERS, Problem, solve
+from immax.validation import check_choice, check_positive, training_sample
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
 
 Array = NDArray[Any]
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
-
-
-def _check_positive(name: str, value: Any) -> None:
-    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
 
 
 def _has_proba(estimator: _LinearClassifier) -> bool:
@@ -83,12 +73,12 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        _check_positive("lam", self.lam)
-        _check_positive("tol", self.tol)
+        check_positive("lam", self.lam)
+        check_positive("tol", self.tol)
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
-        _check_choice("rule", self.rule, ("score", "bayes"))
-        _check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("rule", self.rule, ("score", "bayes"))
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
         if self.costs is not None and self.rule != "bayes":
             raise ValueError("costs are taken into account by rule='bayes' only; got rule='score'")
 
@@ -110,21 +100,8 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
-        check_classification_targets(y)
-        classes = np.unique(y)
-        labels = np.searchsorted(classes, y)  # quicker than the inverse of np.unique
+        classes, labels, weight, counts = training_sample(X, y, sample_weight)
         n_classes, d = len(classes), X.shape[1]
-        if n_classes < 2:
-            raise ValueError(
-                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
-            )
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        counts = np.bincount(labels, weights=weight, minlength=n_classes)
-        if not counts.all():
-            empty = classes[np.flatnonzero(counts == 0)].tolist()
-            raise ValueError(
-                f"every class needs a positive total sample_weight; the classes {empty} have none"
-            )
         if self.costs is not None:
             check_costs(self.costs, n_classes)
         if not weight.all():
@@ -308,8 +285,8 @@ class IMMAXClassifier(_LinearClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _check_choice("loss", self.loss, tuple(SURROGATES))
-        _check_choice("form", self.form, ("auto", "sum", "max"))
+        check_choice("loss", self.loss, tuple(SURROGATES))
+        check_choice("form", self.form, ("auto", "sum", "max"))
         if self.loss == "hinge" and self.form == "sum":
             raise ValueError("form='sum' exists for the logistic and exponential losses only")
         if self.rule == "bayes" and self.loss == "hinge":

@@ -1,0 +1,92 @@
+"""Training data as a kernel machine sees it: points and a kernel, or the kernel's matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.machines.gram import Kernel
+from immax.machines.rows import KernelRows, MatrixRows, Rows
+
+__all__ = ["Data", "Matrix", "Points"]
+
+Array = NDArray[Any]
+
+
+class Data(Protocol):
+    """m samples and the kernel values among them."""
+
+    @property
+    def libsvm(self) -> tuple[dict[str, Any], Any]:
+        """What scikit-learn's SVC is to be told and given."""
+
+    def subset(self, indices: Array) -> Data:
+        """Some of the samples."""
+
+    def diagonal(self) -> Array:
+        """The value of each sample with itself."""
+
+    def combine(self, coefficients: Array) -> Array:
+        """``coefficients @ kernel matrix``, shape (k, m), in double precision."""
+
+    def rows(self, cache_size: float) -> Rows:
+        """Rows of the kernel matrix, with so many megabytes to keep them."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points in the rows of X, and a kernel by name."""
+
+    X: Any
+    name: str
+    gamma: float
+    degree: float
+    coef0: float
+
+    def _kernel(self, points: Any) -> Kernel:
+        return Kernel(self.name, points, self.gamma, self.degree, self.coef0)
+
+    @property
+    def libsvm(self) -> tuple[dict[str, Any], Any]:
+        options = {"kernel": self.name, "gamma": self.gamma}
+        return options | {"degree": self.degree, "coef0": self.coef0}, self.X
+
+    def subset(self, indices: Array) -> Points:
+        return Points(self.X[indices], self.name, self.gamma, self.degree, self.coef0)
+
+    def diagonal(self) -> Array:
+        return self._kernel(self.X).diagonal()
+
+    def combine(self, coefficients: Array) -> Array:
+        support = np.flatnonzero(coefficients.any(axis=0))
+        return self._kernel(self.X[support]).combine(self.X, coefficients[:, support]).T
+
+    def rows(self, cache_size: float) -> Rows:
+        return KernelRows(self._kernel(self.X), self.X, cache_size)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The matrix of kernel values."""
+
+    values: Array
+
+    @property
+    def libsvm(self) -> tuple[dict[str, Any], Any]:
+        return {"kernel": "precomputed"}, self.values
+
+    def subset(self, indices: Array) -> Matrix:
+        return Matrix(np.ascontiguousarray(self.values[np.ix_(indices, indices)]))
+
+    def diagonal(self) -> Array:
+        return np.diagonal(self.values)
+
+    def combine(self, coefficients: Array) -> Array:
+        support = np.flatnonzero(coefficients.any(axis=0))
+        return np.asarray(coefficients[:, support] @ self.values[support])
+
+    def rows(self, cache_size: float) -> Rows:  # noqa: ARG002 - they are all there
+        return MatrixRows(self.values)
