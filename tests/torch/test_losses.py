@@ -214,6 +214,8 @@ def test_binary_loss():
         (lambda: it.IMMAXLoss(rho=[1.0, 0.0]), "rho"),
         (lambda: it.IMMAXLoss(COUNTS, total="sum"), "total must be"),
         (lambda: it.IMMAXLoss(COUNTS, total=0.0), "total must be"),
+        (lambda: it.IMMAXLoss(COUNTS, total=np.inf), "total must be"),
+        (lambda: it.IMMAXLoss(COUNTS, power=np.nan), "power must be"),
         (lambda: it.IMMAXLoss(COUNTS, groups=[0, 1]), "groups must"),
         (lambda: it.IMMAXLoss([1000, 1], power=20), "rho must be positive"),
         (lambda: it.IMMAXLoss([10, 10, 10])(torch.zeros(2, 5), torch.zeros(2).long()), "rho must"),
