@@ -21,7 +21,6 @@ __all__ = [
     "optimal_split",
     "renyi_divergence",
     "renyi_excess",
-    "theory_distribution",
 ]
 
 Array = NDArray[Any]
@@ -167,16 +166,12 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
     return float(np.log(np.sum(a**order * b ** (1 - order))) / (order - 1))
 
 
-def theory_distribution(counts: ArrayLike, radii: ArrayLike | None = None) -> Array:
-    """The distribution r of Lemma D3: the theory's margins, scaled to sum to one."""
-    return theory_margins(counts, radii)
-
-
 def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
     """``sum_k m_k r_k^2 / rho_k^2``, what is under the root in the bounds.
 
     By Lemma D3 it is ``(r_bar / rho)^2 exp(2 D_3(r || rho_k / rho))`` with
-    ``r_bar = (sum_k m_k^{1/3} r_k^{2/3})^{3/2}`` and ``rho = sum_k rho_k``.
+    ``r_bar = (sum_k m_k^{1/3} r_k^{2/3})^{3/2}``, ``rho = sum_k rho_k``, and r the theory's
+    margins of sum one.
     """
     m = class_vector(counts, "counts")
     margins = class_vector(rho, "rho", m.size)
