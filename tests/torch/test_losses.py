@@ -14,7 +14,7 @@ import immax.torch as it
 from immax.losses import catalog, surrogates
 from immax.margins import theory_margins
 from immax.torch.functional import spec_loss
-from immax.torch.max_forms import immax_exponential_loss, immax_hinge_loss
+from immax.torch.surrogates import immax_exponential_loss, immax_hinge_loss
 
 C = COUNTS.size
 MODULES = {

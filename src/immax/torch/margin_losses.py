@@ -15,7 +15,7 @@ from immax.torch.checks import check_arguments, check_class_vector
 from immax.torch.counts import as_counts
 from immax.torch.functional import table_loss
 from immax.torch.losses import ClassLoss
-from immax.torch.max_forms import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
+from immax.torch.surrogates import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
 from immax.torch.table import Table
 
 __all__ = ["IMMAXBinaryLoss", "IMMAXExponentialLoss", "IMMAXHingeLoss", "IMMAXLoss"]
