@@ -15,9 +15,10 @@ def eager(monkeypatch):
 
 @pytest.mark.parametrize(("dtype", "lowest"), [(np.float32, -87), (np.float64, -708)])
 def test_exponential_is_right_to_two_units_in_the_last_place(dtype, lowest):
-    from immax.compiled.exponential import exponentials
+    from immax.compiled.vector_math import exponentials
 
-    x = np.append(-np.geomspace(1e-12, -lowest, 10_001)[:-1], [0.0, -1e30]).astype(dtype)[None]
+    inside = -np.geomspace(1e-12, -lowest, 10_001)[:-1]
+    x = np.append(inside, [0.0, -1e30, -np.inf]).astype(dtype)[None]
     out = np.empty_like(x)
     exponentials(x, 0, dtype(1), dtype(0), out, 0)
     exact = np.exp(x.astype(np.float64)).astype(dtype)
@@ -28,7 +29,7 @@ def test_exponential_is_right_to_two_units_in_the_last_place(dtype, lowest):
 def test_logarithm_is_right_to_four_units_in_the_last_place(dtype):
     from numba import njit
 
-    from immax.compiled.exponential import log1p_of_positive
+    from immax.compiled.vector_math import log1p_of_positive
 
     @njit
     def logarithms(x, out):
@@ -40,6 +41,13 @@ def test_logarithm_is_right_to_four_units_in_the_last_place(dtype):
     logarithms(x, out)
     exact = np.log1p(x.astype(np.float64)).astype(dtype)
     assert (np.abs(out - exact) <= 4 * np.spacing(exact)).all()
+
+
+def test_the_same_functions_in_plain_python():
+    from immax.compiled.vector_math import exp_of_negative, log1p_of_positive
+
+    assert exp_of_negative(-2.0) == np.exp(-2.0)
+    assert log1p_of_positive(1e-20) == 1e-20
 
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 1e4])

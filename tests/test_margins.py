@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from immax.margins import (
+    class_radii,
     power_margins,
     resolve_margins,
     search_box,
@@ -64,6 +65,10 @@ def test_power_margins():
     for power in (200, -200):
         with pytest.raises(ValueError, match="makes the margins of some classes vanish"):
             power_margins([1000, 1], power)
+
+
+def test_class_radii():
+    np.testing.assert_array_equal(class_radii([1.0, 4.0, 2.0, 3.0], [2, 0, 0, 2], 3), [4, 0, 3])
 
 
 def test_search_box_is_the_paper_s():

@@ -22,7 +22,7 @@ from immax.losses.catalog import make_spec
 from immax.losses.risks import ExponentialRisk, MarginRisk, MaxRisk, SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
-from immax.margins import resolve_margins
+from immax.margins import class_radii, resolve_margins
 from immax.solvers import SOLVERS, Problem, solve
 from immax.validation import check_choice, check_positive, training_sample
 
@@ -305,7 +305,7 @@ class IMMAXClassifier(_LinearClassifier):
     def _risk(
         self, X: Any, y: Array, weight: Array, classes: Array, counts: Array
     ) -> tuple[Any, dict[str, Any]]:
-        radii = _class_radii(X, y, len(counts)) if self.use_radii else None
+        radii = class_radii(_norms(X), y, len(counts)) if self.use_radii else None
         rho = resolve_margins(self.margins, classes, counts, radii)
         binary = len(rho) == 2
         if binary:
@@ -412,11 +412,9 @@ class BaselineClassifier(_LinearClassifier):
         return spec_proba(scores, self.spec_)
 
 
-def _class_radii(X: Any, y: Array, n_classes: int) -> Array:
-    """The largest norm among the rows of each class."""
+def _norms(X: Any) -> Array:
+    """Of the rows; entries of a sparse matrix may have been given in parts."""
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    radii = np.zeros(n_classes)
-    np.maximum.at(radii, y, row_norms(X))
-    return radii
+    return np.asarray(row_norms(X))

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "class_radii",
     "class_vector",
+    "positive_number",
     "power_margins",
     "resolve_margins",
     "search_box",
@@ -63,7 +65,8 @@ def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> 
     return vector
 
 
-def _positive(value: float, name: str) -> float:
+def positive_number(value: float, name: str) -> float:
+    """Return ``value`` as a float, or say by its name what is wrong with it."""
     number = float(value)
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
@@ -71,7 +74,20 @@ def _positive(value: float, name: str) -> float:
 
 
 def _scaled_to(vector: Vector, total: float) -> Vector:
-    return vector * (_positive(total, "total") / vector.sum())
+    return vector * (positive_number(total, "total") / vector.sum())
+
+
+def class_radii(norms: ArrayLike, y: ArrayLike, n_classes: int) -> Vector:
+    """``r_k``, the largest of the samples' norms in each class; zero where there is no sample.
+
+    Examples
+    --------
+    >>> class_radii([3.0, 5.0, 2.0], [0, 0, 1], 2)
+    array([5., 2.])
+    """
+    radii = np.zeros(n_classes)
+    np.maximum.at(radii, np.asarray(y), np.asarray(norms, dtype=np.float64))
+    return radii
 
 
 def theory_margins(

@@ -1,5 +1,7 @@
 """The bounds against their formulas, the search for margins, and simulations."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -22,6 +24,7 @@ from immax.theory import (
     search_margins,
     uniform_margin_bound,
 )
+from immax.theory.bounds import uniform_confidence
 
 
 def sample(c, m=300, seed=0):
@@ -83,14 +86,15 @@ def test_theorem_margin_bound_multi_uniform(c):
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.2])
-def test_the_price_of_the_margins_is_paid(delta):
+@pytest.mark.parametrize(("c", "last"), [(1, 1000), (2, 40), (3, 12)])
+def test_the_price_of_the_margins_is_paid(delta, c, last):
     """The union bound of the proof, term by term: the shares of delta sum to at most delta."""
     m = 500
     shares = []
-    for k in range(1, 200):
-        deviation = 3 * np.sqrt(np.log(4 / delta) / (2 * m)) + 3 * np.sqrt(np.log(k) / m)
+    for k in product(range(last), repeat=c):
+        deviation = uniform_confidence(m, np.ones(c), 2.0 ** -np.array(k), delta)
         shares.append(2 * np.exp(-2 * m * deviation**2 / 9))
-    assert sum(shares) <= delta
+    assert delta / 4**c <= sum(shares) <= delta
 
 
 def test_corollary_margin_bound_binary_lin():
@@ -333,7 +337,7 @@ def test_margins_and_margin_loss_of_a_model():
     plain = LogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match="rho must be given"):
         empirical_margin_loss(plain, X, y)
-    with pytest.raises(ValueError, match="classes of the model"):
+    with pytest.raises(ValueError, match="class of the model"):
         empirical_margin_loss(model, X, y + 1)
 
 

@@ -70,6 +70,11 @@ def test_sparse_data_give_the_same():
         for step in ("sample", "classes", "radius"):
             dense = function(X, y, rho, 1.0, step=step)
             assert function(sparse.csr_matrix(X), y, rho, 1.0, step=step) == pytest.approx(dense)
+    whole = sparse.csr_array(X)
+    halves = np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr
+    for function in (rademacher_linear, rademacher_l1):
+        found = function(sparse.csr_array(halves, X.shape), y, rho, 1.0)
+        assert found == pytest.approx(function(X, y, rho, 1.0))
     bytes_ = np.full((40, 2), 200, np.uint8)
     dense = rademacher_linear(bytes_, y, rho, 1.0)
     assert rademacher_linear(sparse.csr_matrix(bytes_), y, rho, 1.0) == pytest.approx(dense)

@@ -6,7 +6,7 @@ from torch_cases import COUNTS
 
 from immax.torch import linear_spec_loss
 from immax.torch.functional import immax_loss, spec_loss
-from immax.torch.max_forms import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
+from immax.torch.surrogates import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])

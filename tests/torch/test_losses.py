@@ -14,7 +14,7 @@ import immax.torch as it
 from immax.losses import catalog, surrogates
 from immax.margins import theory_margins
 from immax.torch.functional import spec_loss
-from immax.torch.max_forms import immax_exponential_loss, immax_hinge_loss
+from immax.torch.surrogates import immax_exponential_loss, immax_hinge_loss
 
 C = COUNTS.size
 MODULES = {
@@ -107,10 +107,19 @@ def test_buffers_follow_and_come_back(learnable, batch, tmp_path):
         assert copied(logits.float(), target) == other(logits.float(), target)
 
 
-def test_spec_modules_follow_too(spec):
+def test_spec_modules_follow_too(spec, batch):
+    logits, target = batch
+
+    def loss(module):
+        torch.manual_seed(0)
+        return module(logits.float(), target)
+
     module = it.SpecLoss(spec)
-    loaded = it.SpecLoss(spec)
-    loaded.load_state_dict(module.state_dict())
+    other = it.SpecLoss(make(spec.name, np.roll(COUNTS, 1)))
+    if module.state_dict():  # cross-entropy has none, and the focal loss only a number
+        assert loss(other) != loss(module)
+    other.load_state_dict(module.state_dict())
+    assert loss(other) == loss(module)
     half = it.SpecLoss(spec).half()
     assert all(b.dtype in (torch.float16, torch.bool) for b in half.buffers())
 
@@ -214,6 +223,8 @@ def test_binary_loss():
         (lambda: it.IMMAXLoss(rho=[1.0, 0.0]), "rho"),
         (lambda: it.IMMAXLoss(COUNTS, total="sum"), "total must be"),
         (lambda: it.IMMAXLoss(COUNTS, total=0.0), "total must be"),
+        (lambda: it.IMMAXLoss(COUNTS, total=np.inf), "total must be"),
+        (lambda: it.IMMAXLoss(COUNTS, power=np.nan), "power must be"),
         (lambda: it.IMMAXLoss(COUNTS, groups=[0, 1]), "groups must"),
         (lambda: it.IMMAXLoss([1000, 1], power=20), "rho must be positive"),
         (lambda: it.IMMAXLoss([10, 10, 10])(torch.zeros(2, 5), torch.zeros(2).long()), "rho must"),

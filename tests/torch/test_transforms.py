@@ -41,6 +41,11 @@ def module(request):
     return LOSSES[request.param]
 
 
+@pytest.fixture(params=[name for name in LOSSES if name != "equal"])
+def deterministic(request):
+    return LOSSES[request.param]
+
+
 @pytest.fixture
 def single(batch):
     logits, target = batch
@@ -48,14 +53,12 @@ def single(batch):
 
 
 @pytest.mark.filterwarnings("ignore")  # the compiler's own
-def test_compiles_as_one_graph(module, single):
+def test_compiles_as_one_graph(deterministic, single):
     logits, target = single
-    if isinstance(module, SpecLoss) and module.spec.random:
-        pytest.skip("the compiler draws other numbers")
     torch._dynamo.reset()
-    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(deterministic, fullgraph=True, backend="aot_eager")
     eager, fused = (logits.clone().requires_grad_() for _ in range(2))
-    expected, found = module(eager, target), compiled(fused, target)
+    expected, found = deterministic(eager, target), compiled(fused, target)
     torch.testing.assert_close(found, expected)
     expected.backward()
     found.backward()
@@ -77,12 +80,10 @@ def test_compiles_to_machine_code(single):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_exports(module, single):
+def test_exports(deterministic, single):
     logits, target = single
-    if isinstance(module, SpecLoss) and module.spec.random:
-        pytest.skip("random")
-    program = torch.export.export(module, (logits, target))
-    torch.testing.assert_close(program.module()(logits, target), module(logits, target))
+    program = torch.export.export(deterministic, (logits, target))
+    torch.testing.assert_close(program.module()(logits, target), deterministic(logits, target))
 
 
 def test_vmap_and_per_sample_gradients(single, route):
@@ -108,17 +109,45 @@ def test_a_batch_of_margins_by_vmap(single):
     torch.testing.assert_close(found, expected)
 
 
-def test_vmap_of_every_module(module, single):
+def test_vmap_of_every_module(deterministic, single):
     logits, target = single
-    if isinstance(module, SpecLoss) and module.spec.random:
-        pytest.skip("random")
     target[3] = -100
     parts = logits.view(4, 3, C), target.view(4, 3)
-    found = torch.func.vmap(module)(*parts)
-    expected = torch.stack([module(h, y) for h, y in zip(*parts, strict=True)])
+    found = torch.func.vmap(deterministic)(*parts)
+    expected = torch.stack([deterministic(h, y) for h, y in zip(*parts, strict=True)])
     torch.testing.assert_close(found, expected, equal_nan=True)
-    slopes = torch.func.vmap(torch.func.grad(lambda h, y: module(h, y)))(*parts)
+    slopes = torch.func.vmap(torch.func.grad(lambda h, y: deterministic(h, y)))(*parts)
     assert slopes.shape == parts[0].shape
+
+
+def by_vmap(module):
+    mapped = torch.func.vmap(module, randomness="different")
+    return lambda h, y: mapped(h.view(4, -1, C), y.view(4, -1)).flatten()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", ["compile", "export", "vmap", "autocast"])
+def test_transforms_of_a_random_loss_draw_for_each_sample(way, single):
+    logits, target = (part.repeat_interleave(20, 0) for part in single)
+    module = SpecLoss(make("equal"), reduction="none")
+    torch._dynamo.reset()
+    if way == "compile":
+        transformed = torch.compile(module, fullgraph=True, backend="aot_eager")
+    elif way == "export":
+        transformed = torch.export.export(module, (logits, target)).module()
+    else:
+        transformed = by_vmap(module) if way == "vmap" else module
+    torch.manual_seed(0)
+    with torch.autocast("cpu", enabled=way == "autocast"):
+        losses = transformed(logits, target)
+    rare = torch.tensor(module.spec.droppable) & ~F.one_hot(target, C).bool()
+    none = F.cross_entropy(logits, target, reduction="none")
+    all_of_them = F.cross_entropy(logits.masked_fill(rare, -torch.inf), target, reduction="none")
+    dropped = torch.isclose(losses, all_of_them, rtol=1e-5)
+    kept = torch.isclose(losses, none, rtol=1e-5)
+    assert (dropped | kept).all()
+    assert dropped.float().mean().item() == pytest.approx(module.spec.drop_rate, abs=0.15)
+    assert all_of_them.mean() < losses.mean() < none.mean()
 
 
 def test_functions_of_the_fused_layer_can_be_transformed(single):
@@ -154,15 +183,13 @@ def test_functional_calls_leave_a_module_as_it_was(single):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_autocast_computes_in_single_precision_as_cross_entropy_does(module, single, dtype):
+def test_autocast_computes_in_single_precision_as_cross_entropy_does(deterministic, single, dtype):
     logits, target = single
-    if isinstance(module, SpecLoss) and module.spec.random:
-        pytest.skip("random")
     half = logits.to(dtype)
     with torch.autocast("cpu", dtype=dtype):
-        found = module(half, target)
+        found = deterministic(half, target)
         assert found.dtype == F.cross_entropy(half, target).dtype == torch.float32
-    torch.testing.assert_close(found, module(half.float(), target))
+    torch.testing.assert_close(found, deterministic(half.float(), target))
 
 
 def _train(rank, world, port, queue):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.compiled.exponential import exponentials, total
 from immax.compiled.jit import jit
+from immax.compiled.vector_math import exponentials, total
 
 __all__ = ["temperature_chain"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.compiled.exponential import FAST, exp_of_negative, log1p_of_positive
 from immax.compiled.jit import jit
+from immax.compiled.vector_math import FAST, exp_of_negative, log1p_of_positive
 
 __all__ = ["softmax_rows"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from immax.margins import class_vector
+from immax.margins import class_vector, positive_number
 from immax.theory.margin_loss import check_sample, margin_loss, margins_of
 
 __all__ = ["Bound", "margin_bound", "norm_cover", "search_margins", "uniform_margin_bound"]
@@ -209,9 +209,7 @@ def norm_cover(norm: float, delta: float, unit: float = 1.0) -> tuple[float, flo
     >>> norm_cover(3.0, 0.05)  # the ball of radius 4, j = 2
     (4.0, 0.002777777777777778)
     """
-    for value, name in ((norm, "norm"), (unit, "unit")):
-        if not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be a positive number; got {value!r}")
+    norm, unit = positive_number(norm, "norm"), positive_number(unit, "unit")
     j = int(np.ceil(np.log2(norm / unit)))
     j += unit * 2.0**j < norm  # rounding
     share = (2 / 3) / ((abs(j) + 1) * (abs(j) + 2))
@@ -256,11 +254,9 @@ def search_margins(
     squares = np.asarray(moments, dtype=np.float64)
     if squares.shape != (c,) or not np.isfinite(squares).all() or (squares < 0).any():
         raise ValueError(f"moments must be {c} numbers of at least 0; got {moments!r}")
-    if not (np.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale must be a positive number; got {scale!r}")
     check_delta(delta)
     n = float(m if n_samples is None else n_samples)
-    factor = uniform_factor(c, h.ndim == 1) * scale * np.sqrt(m / n)
+    factor = uniform_factor(c, h.ndim == 1) * positive_number(scale, "scale") * np.sqrt(m / n)
     margins = margins_of(h, labels)
     curves = [_Curve(margins[labels == k], largest[k], m, n) for k in range(c)]
 

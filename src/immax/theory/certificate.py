@@ -14,12 +14,10 @@ from immax.theory.bounds import (
     margin_bound,
     norm_cover,
     search_margins,
-    uniform_confidence,
-    uniform_factor,
     uniform_margin_bound,
 )
 from immax.theory.hypotheses import hypothesis
-from immax.theory.margin_loss import margin_loss, zero_one_loss
+from immax.theory.margin_loss import label_numbers, zero_one_loss
 
 __all__ = ["Certificate", "best_margins", "certificate"]
 
@@ -95,10 +93,10 @@ class Certificate:
         most = float((self._parts.radii / self.best.rho).min())
         factors = np.geomspace(0.05, max(min(20.0, most), 0.1), n)
         rho = np.minimum(factors[:, None] * self.best.rho[None, :], self._parts.radii)
-        terms = [self._parts.terms(row) for row in rho]
-        names = ("empirical", "complexity", "confidence")
+        bounds = [self._parts.at(row) for row in rho]
         return {"scale": factors} | {
-            name: np.array([term[i] for term in terms]) for i, name in enumerate(names)
+            name: np.array([getattr(bound, name) for bound in bounds])
+            for name in ("empirical", "complexity", "confidence")
         }
 
     def plot(self, ax: Any = None) -> Any:
@@ -135,47 +133,33 @@ class _Parts:
         self, scores: Array, labels: Array, norms: Array, n_classes: int, delta: float
     ) -> None:
         self.scores, self.labels = scores, labels
-        self.binary = scores.ndim == 1
+        binary = scores.ndim == 1
         self.m, self.c = labels.size, n_classes
         self.moments = np.bincount(labels, norms**2, minlength=n_classes)
-        self.scale = np.sqrt(1 if self.binary else n_classes) / self.m
+        self.scale = np.sqrt(1 if binary else n_classes) / self.m
         # Margins of a model of norm one are at most the norms; their largest was not known before.
         radius, self.delta = norm_cover(float(norms.max()), delta)
         # Margins between classes are differences of two scores.
-        self.radii = np.full(n_classes, radius * (1 if self.binary else np.sqrt(2)))
+        self.radii = np.full(n_classes, radius * (1 if binary else np.sqrt(2)))
 
     def complexity(self, rho: Array) -> float:
         return float(self.scale * np.sqrt(np.sum(self.moments / rho**2)))
 
-    def terms(self, rho: Array) -> tuple[float, float, float]:
-        factor = uniform_factor(self.c, self.binary)
-        return (
-            float(margin_loss(self.scores, self.labels, rho).mean()),
-            factor * self.complexity(rho),
-            uniform_confidence(self.m, self.radii, rho, self.delta),
-        )
+    def at(self, rho: Array) -> Bound:
+        sample = self.scores, self.labels
+        return uniform_margin_bound(*sample, rho, self.complexity(rho), self.radii, self.delta)
 
     def best(self, n_samples: float | None = None) -> Bound:
         """The least bound, as if there were so many samples with the same margins."""
         sample = self.scores, self.labels
         rho = search_margins(*sample, self.moments, self.radii, self.scale, self.delta, n_samples)
-        bound = uniform_margin_bound(*sample, rho, self.complexity(rho), self.radii, self.delta)
+        bound = self.at(rho)
         if n_samples is None:
             return bound
         shrink = float(np.sqrt(self.m / n_samples))
         return replace(
             bound, complexity=shrink * bound.complexity, confidence=shrink * bound.confidence
         )
-
-
-def _label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
-    classes = np.asarray(model.classes_)
-    labels = np.searchsorted(classes, np.asarray(y))
-    known = labels < classes.size
-    known &= classes[np.minimum(labels, classes.size - 1)] == np.asarray(y)
-    if labels.shape != (size,) or not known.all():
-        raise ValueError("y must hold a class of the model for each row of X")
-    return labels
 
 
 def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, float]:
@@ -187,7 +171,7 @@ def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, floa
             f"{model.rule!r}: model.set_params(rule='score') needs no new fit"
         )
     scores, norm, squares = hypothesis(model, X)
-    labels = _label_numbers(model, y, squares.size)
+    labels = label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
     return _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta), norm
 

@@ -19,6 +19,7 @@ from immax.margins import class_vector
 
 __all__ = [
     "empirical_margin_loss",
+    "label_numbers",
     "margin_loss",
     "margins_of",
     "phi",
@@ -59,6 +60,15 @@ def check_sample(
     if not np.isfinite(h).all():
         raise ValueError("scores must be finite; got NaN or infinity")
     return h, labels
+
+
+def label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
+    """The class numbers of a fitted model's labels, one for each of ``size`` samples."""
+    classes, given = np.asarray(model.classes_), np.asarray(y)
+    labels = np.minimum(np.searchsorted(classes, given), classes.size - 1)
+    if given.shape != (size,) or (classes[labels] != given).any():
+        raise ValueError("y must hold a class of the model for each row of X")
+    return np.asarray(labels)
 
 
 def margins_of(scores: ArrayLike, y: ArrayLike) -> Array:
@@ -123,10 +133,6 @@ def empirical_margin_loss(model: Any, X: Any, y: ArrayLike, rho: ArrayLike | Non
     check_is_fitted(model)
     if rho is None and not hasattr(model, "margins_"):
         raise ValueError("rho must be given: the model has no margins_ of its own")
-    classes = np.asarray(model.classes_)
-    given = np.asarray(y)
-    labels = np.minimum(np.searchsorted(classes, given), classes.size - 1)
-    if (classes[labels] != given).any():
-        raise ValueError("y must hold classes of the model only")
     scores = np.asarray(model.decision_function(X))
+    labels = label_numbers(model, y, len(scores))
     return float(margin_loss(scores, labels, model.margins_ if rho is None else rho).mean())

@@ -15,27 +15,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import row_norms as euclidean_norms
 
-from immax.margins import class_vector
+from immax.margins import class_radii, class_vector, positive_number
 
 __all__ = [
     "Estimate",
-    "class_radii",
     "estimate_kernel",
     "estimate_linear",
     "rademacher_kernel",
     "rademacher_l1",
     "rademacher_linear",
+    "row_norms",
 ]
 
 Array = NDArray[Any]
 STEPS = ("sample", "classes", "radius")
-
-
-def _positive(value: float, name: str) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number; got {value!r}")
-    return float(value)
 
 
 def _labels(y: ArrayLike, rho: Array, size: int) -> Array:
@@ -61,25 +56,18 @@ def _draws(n_draws: int) -> Array:
 def row_norms(X: Any, order: float = 2) -> Array:
     """The norms of the rows of a dense or sparse matrix, of order 2 or infinity."""
     if sparse.issparse(X):
-        X = X.astype(np.float64)
-        _finite(X.data)
-        squares = X.multiply(X).sum(axis=1) if order == 2 else abs(X).max(axis=1).toarray()
-        values = np.asarray(squares, dtype=np.float64).ravel()
-        return np.sqrt(values) if order == 2 else values
-    dense = np.asarray(X, dtype=np.float64)
-    if dense.ndim != 2:
-        raise ValueError(f"X must have two dimensions; got shape {dense.shape}")
-    _finite(dense)
+        rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        _finite(rows.data)
+    else:
+        rows = np.asarray(X, dtype=np.float64)
+        if rows.ndim != 2:
+            raise ValueError(f"X must have two dimensions; got shape {rows.shape}")
+        _finite(rows)
     if order == 2:
-        return np.sqrt(np.einsum("ij,ij->i", dense, dense))
-    return np.abs(dense).max(axis=1)
-
-
-def class_radii(norms: ArrayLike, y: ArrayLike, n_classes: int) -> Array:
-    """``r_k``, the largest norm in each class; zero for a class without samples."""
-    radii = np.zeros(n_classes)
-    np.maximum.at(radii, np.asarray(y), np.asarray(norms, dtype=np.float64))
-    return radii
+        return np.asarray(euclidean_norms(rows))
+    largest = abs(rows).max(axis=1)
+    return largest.toarray().ravel() if sparse.issparse(largest) else largest
 
 
 def _second_moment(norms: Array, labels: Array, rho: Array, step: str) -> float:
@@ -148,7 +136,7 @@ def rademacher_kernel(
     several = margins.size > 2 if multiclass is None else multiclass
     moment = _second_moment(np.sqrt(squares), labels, margins, step)
     scores = margins.size if several else 1
-    return _positive(norm, "norm") * float(np.sqrt(scores * moment)) / labels.size
+    return positive_number(norm, "norm") * float(np.sqrt(scores * moment)) / labels.size
 
 
 def rademacher_l1(
@@ -179,7 +167,7 @@ def rademacher_l1(
     else:
         moment = scores * _second_moment(norms, labels, margins, step)
     spread = np.sqrt(2 * moment * np.log(2 * weights))
-    return _positive(norm, "norm") * float(spread) / labels.size
+    return positive_number(norm, "norm") * float(spread) / labels.size
 
 
 @dataclass(frozen=True)
@@ -233,7 +221,7 @@ def estimate_linear(
         signs = rng.choice([-1.0, 1.0], (labels.size, margins.size if several else 1))
         total = features.T @ (signs / margins[labels][:, None])
         draws[draw] = np.sqrt(np.sum(total**2)) if order == 2 else np.abs(total).max()
-    return _summary(draws * (_positive(norm, "norm") / labels.size), confidence)
+    return _summary(draws * (positive_number(norm, "norm") / labels.size), confidence)
 
 
 def estimate_kernel(
@@ -260,4 +248,4 @@ def estimate_kernel(
         signs = rng.choice([-1.0, 1.0], (labels.size, margins.size if several else 1))
         weighed = signs / margins[labels][:, None]
         draws[draw] = np.sqrt(max(float(np.einsum("ij,ij->", weighed, K @ weighed)), 0.0))
-    return _summary(draws * (_positive(norm, "norm") / labels.size), confidence)
+    return _summary(draws * (positive_number(norm, "norm") / labels.size), confidence)

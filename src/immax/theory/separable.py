@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog, nnls
 
-from immax.margins import class_vector, theory_margins
+from immax.margins import class_radii, class_vector, positive_number, theory_margins
+from immax.theory.rademacher import row_norms
 
 __all__ = [
     "Hyperplane",
@@ -20,7 +21,6 @@ __all__ = [
     "optimal_split",
     "renyi_divergence",
     "renyi_excess",
-    "theory_distribution",
 ]
 
 Array = NDArray[Any]
@@ -122,10 +122,8 @@ def ldam_split(margin: float, counts: ArrayLike) -> NDArray[np.float64]:
     >>> ldam_split(1.5, [16, 1])
     array([1., 2.])
     """
-    if not (np.isfinite(margin) and margin > 0):
-        raise ValueError(f"margin must be a positive number; got {margin!r}")
     shares = class_vector(counts, "counts", 2)[::-1] ** 0.25
-    return np.asarray(shares * (2 * margin / shares.sum()))
+    return np.asarray(shares * (2 * positive_number(margin, "margin") / shares.sum()))
 
 
 def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str, Hyperplane]:
@@ -136,10 +134,7 @@ def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str
     margin, svm = geometric_margin(X, y)
     labels = np.asarray(y).astype(np.intp)
     counts = np.bincount(labels, minlength=2)
-    radii = None
-    if use_radii:
-        norms = np.linalg.norm(np.asarray(X, dtype=np.float64), axis=1)
-        radii = [norms[labels == k].max() for k in (0, 1)]
+    radii = class_radii(row_norms(X), labels, 2) if use_radii else None
     splits = {"LDAM": ldam_split(margin, counts), "IMMAX": optimal_split(margin, counts, radii)}
     planes = {"SVM": svm}
     for name, (_, positive) in splits.items():
@@ -161,8 +156,7 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
         raise ValueError("p and q must be vectors of one length, of numbers of at least 0")
     if not (np.isclose(a.sum(), 1) and np.isclose(b.sum(), 1)):
         raise ValueError(f"p and q must sum to one; got {a.sum()} and {b.sum()}")
-    if not (np.isfinite(order) and order > 0):
-        raise ValueError(f"order must be a positive number; got {order!r}")
+    order = positive_number(order, "order")
     held = a > 0
     if order >= 1 and (b[held] == 0).any():
         return float("inf")
@@ -172,16 +166,12 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
     return float(np.log(np.sum(a**order * b ** (1 - order))) / (order - 1))
 
 
-def theory_distribution(counts: ArrayLike, radii: ArrayLike | None = None) -> Array:
-    """The distribution r of Lemma D3: the theory's margins, scaled to sum to one."""
-    return theory_margins(counts, radii)
-
-
 def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
     """``sum_k m_k r_k^2 / rho_k^2``, what is under the root in the bounds.
 
     By Lemma D3 it is ``(r_bar / rho)^2 exp(2 D_3(r || rho_k / rho))`` with
-    ``r_bar = (sum_k m_k^{1/3} r_k^{2/3})^{3/2}`` and ``rho = sum_k rho_k``.
+    ``r_bar = (sum_k m_k^{1/3} r_k^{2/3})^{3/2}``, ``rho = sum_k rho_k``, and r the theory's
+    margins of sum one.
     """
     m = class_vector(counts, "counts")
     margins = class_vector(rho, "rho", m.size)

@@ -6,12 +6,11 @@ import torch
 from torch import Tensor
 
 __all__ = [
-    "REDUCTIONS",
-    "autocast_on",
     "check_arguments",
     "check_class_vector",
     "check_classes",
     "check_margins",
+    "check_reduction",
     "explain_range",
     "readable",
 ]
@@ -20,12 +19,17 @@ REDUCTIONS = ("none", "mean", "sum")
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
+def check_reduction(reduction: str) -> None:
+    """One of those of cross-entropy."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
+
+
 def check_arguments(
     logits: Tensor, target: Tensor, reduction: str, label_smoothing: float = 0.0
 ) -> None:
     """Shapes and types, which cost nothing to check on any device."""
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
+    check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"label_smoothing must be from 0 to 1; got {label_smoothing!r}")
     if target.dtype not in INTEGERS:
@@ -60,25 +64,34 @@ def readable(tensor: Tensor) -> bool:
     )
 
 
+def _classes(logits: Tensor) -> int:
+    return logits.shape[0] if logits.ndim == 1 else logits.shape[1] if logits.ndim else 0
+
+
 def check_classes(logits: Tensor, n_classes: int) -> None:
     """As many logits as there are classes."""
-    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1] if logits.ndim else 0
+    classes = _classes(logits)
     if classes != n_classes:
         raise ValueError(f"logits have {classes} classes, the loss has {n_classes}")
 
 
-def check_margins(rho: Tensor, logits: Tensor) -> None:
+def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> None:
     """A positive margin for each class, on the logits' device."""
-    check_class_vector(rho, "rho", logits)
+    check_class_vector(rho, "rho", logits, n_classes)
     if readable(rho) and not (rho > 0).all():
         raise ValueError(f"rho must be positive; got {rho.tolist()}")
 
 
-def check_class_vector(vector: Tensor, name: str, logits: Tensor) -> None:
-    """A tensor with one entry per class, on the logits' device."""
+def check_class_vector(
+    vector: Tensor, name: str, logits: Tensor, n_classes: int | None = None
+) -> None:
+    """A tensor with one entry per class, on the logits' device.
+
+    There are as many classes as logits, if it is not said otherwise.
+    """
     if not isinstance(vector, Tensor):
         raise TypeError(f"{name} must be a Tensor; got {type(vector).__name__}")
-    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
+    classes = _classes(logits) if n_classes is None else n_classes
     if vector.shape != (classes,):
         raise ValueError(
             f"{name} must have shape ({classes},), one number per class; got {tuple(vector.shape)}"
@@ -97,9 +110,3 @@ def explain_range(target: Tensor, classes: int, ignore_index: int) -> None:
             f"target holds {int(target[bad][0])}, which is out of bounds: classes go from 0 to "
             f"{classes - 1}, and ignore_index is {ignore_index}"
         )
-
-
-def autocast_on(tensor: Tensor) -> bool:
-    """Whether mixed precision is on for the tensor's device."""
-    kind = tensor.device.type
-    return kind != "meta" and torch.is_autocast_enabled(kind)

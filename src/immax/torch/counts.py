@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.data import ConcatDataset, Subset, TensorDataset
 
-__all__ = ["as_counts", "class_counts"]
+__all__ = ["as_counts", "class_counts", "labels_of"]
 
 
 def class_counts(source: Any, num_classes: int | None = None) -> NDArray[np.int64]:
@@ -29,7 +29,7 @@ def class_counts(source: Any, num_classes: int | None = None) -> NDArray[np.int6
     >>> class_counts(torch.tensor([0, 0, 2, 1, 0]))
     array([3, 1, 1])
     """
-    labels = _labels(source)
+    labels = labels_of(source)
     if labels.ndim != 1 or labels.size == 0 or labels.dtype.kind not in "iub":
         raise ValueError(
             "labels must be a non-empty, one-dimensional array of class numbers; "
@@ -44,16 +44,17 @@ def class_counts(source: Any, num_classes: int | None = None) -> NDArray[np.int6
     return counts
 
 
-def _labels(source: Any) -> NDArray[Any]:
+def labels_of(source: Any) -> NDArray[Any]:
+    """The labels that a data set or an array holds."""
     if isinstance(source, Subset):
-        return _labels(source.dataset)[np.asarray(source.indices, dtype=np.intp)]
+        return labels_of(source.dataset)[np.asarray(source.indices, dtype=np.intp)]
     if isinstance(source, ConcatDataset):
-        return np.concatenate([_labels(part) for part in source.datasets])
+        return np.concatenate([labels_of(part) for part in source.datasets])
     if isinstance(source, TensorDataset):
-        return _labels(source.tensors[-1])
+        return labels_of(source.tensors[-1])
     for name in ("targets", "labels"):
         if hasattr(source, name):
-            return _labels(getattr(source, name))
+            return labels_of(getattr(source, name))
     if isinstance(source, torch.Tensor):
         return source.detach().cpu().numpy()
     if isinstance(source, torch.utils.data.Dataset):
@@ -64,7 +65,7 @@ def _labels(source: Any) -> NDArray[Any]:
 def as_counts(source: Any) -> NDArray[np.float64]:
     """Counts as they are, or counted. Counts are positive, and labels begin with 0."""
     is_dataset = isinstance(source, torch.utils.data.Dataset)
-    values = None if is_dataset else _labels(source)
+    values = None if is_dataset else labels_of(source)
     if values is not None and not (values.dtype.kind in "iub" and (values == 0).any()):
         return values.astype(np.float64)
     return class_counts(source if values is None else values).astype(np.float64)

@@ -18,7 +18,8 @@ from torch import Tensor
 
 from immax.compiled import numba_is_here
 from immax.cores import in_threads
-from immax.torch.composite import adjusted, composite_loss, divisor, looked_up, without_ignored
+from immax.torch.call import Call, looked_up
+from immax.torch.composite import adjusted, composite_loss
 from immax.torch.table import Table
 
 __all__ = ["FewPasses", "few_passes_pay", "loss_and_gradient"]
@@ -54,41 +55,30 @@ class Batch(NamedTuple):
     counted: Tensor | float  # how many labels were not ignored
 
 
-def loss_and_gradient(
-    logits: Tensor,
-    target: Tensor,
-    table: Table,
-    drop: Tensor | None,
-    weight: Tensor | None,
-    ignore_index: int,
-    in_place: bool = False,
-) -> Batch:
+def loss_and_gradient(logits: Tensor, call: Call, in_place: bool = False) -> Batch:
     """Losses and their gradients in the logits; ``in_place``, these may take the logits' memory."""
-    if weight is not None:
-        table = table._replace(weight=weight if table.weight is None else weight * table.weight)
     native = logits.device.type == "cpu" and logits.dtype in (torch.float32, torch.float64)
     if native and numba_is_here():
-        return _compiled(logits, target, table, drop, ignore_index, in_place)
-    return _by_operations(logits, target, table, drop, ignore_index)
+        return _compiled(logits, call, in_place)
+    return _by_operations(logits, call)
 
 
-def _by_operations(
-    logits: Tensor, target: Tensor, table: Table, drop: Tensor | None, ignore_index: int
-) -> Batch:
-    known = without_ignored(target, ignore_index)
-    log_p = torch.log_softmax(adjusted(logits, known, table, drop), 1)
-    losses = F.nll_loss(log_p, target, reduction="none", ignore_index=ignore_index)
+def _by_operations(logits: Tensor, call: Call) -> Batch:
+    table, known = call.table, call.known()
+    log_p = torch.log_softmax(adjusted(logits, known, call), 1)
+    losses = F.nll_loss(log_p, call.target, reduction="none", ignore_index=call.ignore_index)
     gradient = log_p.exp_()
     gradient.scatter_add_(1, known.unsqueeze(1), gradient.new_full((len(known), 1), -1.0))
-    counted = target != ignore_index
+    counted = call.target != call.ignore_index
     factor = counted.to(logits.dtype)
     if table.focus > 0:
         rest = (-torch.expm1(-losses)).clamp_min(torch.finfo(losses.dtype).tiny)
         power = rest.pow(table.focus)
         factor *= power * (1 + table.focus * (1 - rest) * (losses / rest))
         losses = power * losses
-    if table.weight is not None:
-        weights = looked_up(table.weight, known)
+    class_weights = call.class_weights()
+    if class_weights is not None:
+        weights = looked_up(class_weights, known)
         losses = losses * weights
         factor *= weights
     if table.temperature is not None:
@@ -112,16 +102,10 @@ def _array(values: Tensor | None, default: Array) -> Array:
     return (values if values.is_contiguous() else values.contiguous()).numpy()
 
 
-def _compiled(
-    logits: Tensor,
-    target: Tensor,
-    table: Table,
-    drop: Tensor | None,
-    ignore_index: int,
-    in_place: bool,
-) -> Batch:
+def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
     from immax.compiled.softmax_rows import softmax_rows
 
+    table = call.table
     n, c = logits.shape
     h = logits.detach()
     h = h if h.is_contiguous() else h.contiguous()
@@ -131,17 +115,17 @@ def _compiled(
     ones, zeros, empty = _constants(c, scores.dtype)
     arguments = (
         scores,
-        _array(target, empty),
+        _array(call.target, empty),
         ones if table.temperature is None else 1 / _array(table.temperature, ones),
         _array(table.scale, ones),
         _array(table.offset, zeros),
         _array(table.target_offset, zeros),
-        _array(table.weight, ones),
+        _array(call.class_weights(), ones),
         table.scale is None and table.offset is None,
         table.focus,
-        _array(drop, empty),
+        _array(call.drop, empty),
         _array(table.droppable, empty),
-        ignore_index,
+        call.ignore_index,
         losses.numpy(),
         gradient.numpy(),
     )
@@ -167,42 +151,30 @@ class FewPasses(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        logits: Tensor,
-        target: Tensor,
-        table: Table,
-        drop: Tensor | None,
-        weight: Tensor | None,
-        ignore_index: int,
-        reduction: str,
-    ) -> Tensor:
-        batch = loss_and_gradient(logits, target, table, drop, weight, ignore_index)
+    def forward(ctx: Any, logits: Tensor, call: Call) -> Tensor:
+        batch = loss_and_gradient(logits, call)
         ctx.gradient = batch.gradient
-        # Saved with the logits, so that PyTorch notices if one is changed in between.
-        ctx.save_for_backward(logits, target, drop, weight, *table[:6])
-        ctx.rest = table.focus, table.drop_rate, ignore_index, reduction
+        call.save(ctx, logits)
         ctx.divisor = None
-        if reduction == "none":
+        if call.reduction == "none":
             return batch.losses
-        if reduction == "sum":
+        if call.reduction == "sum":
             return as_scalar(batch.total, logits)
-        ctx.divisor = batch.counted if weight is None else divisor(target, weight, ignore_index)
+        ctx.divisor = batch.counted if call.weight is None else call.divisor()
         return mean(batch.total, ctx.divisor, logits)
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
         gradient, ctx.gradient = ctx.gradient, None
-        nothing = (None,) * 6
         if gradient is None or torch.is_grad_enabled():
-            return _again(ctx, upstream), *nothing
+            return _again(ctx, upstream), None
         factor = upstream if ctx.divisor is None else per_sample(upstream, ctx.divisor)
         try:
             gradient.mul_(factor.unsqueeze(1) if factor.ndim else factor)
         except RuntimeError:
             # Upstream is a batch of gradients (is_grads_batched), for which there is no room.
-            return _again(ctx, upstream), *nothing
-        return gradient, *nothing
+            return _again(ctx, upstream), None
+        return gradient, None
 
 
 def as_scalar(value: Tensor | float, like: Tensor) -> Tensor:
@@ -229,11 +201,9 @@ def per_sample(upstream: Tensor, count: Tensor | float) -> Tensor:
 
 def _again(ctx: Any, upstream: Tensor) -> Tensor:
     """The gradient by differentiable operations."""
-    logits, target, drop, weight, *columns = ctx.saved_tensors
-    focus, drop_rate, ignore_index, reduction = ctx.rest
-    table = Table._make([*columns, focus, drop_rate])
+    (logits,), call = Call.saved(ctx)
     create_graph = torch.is_grad_enabled()
     with torch.enable_grad():
         h = logits if create_graph else logits.detach().requires_grad_()
-        loss = composite_loss(h, target, table, drop, weight, ignore_index, reduction)
+        loss = composite_loss(h, call)
         return torch.autograd.grad(loss, h, upstream, create_graph=create_graph)[0]

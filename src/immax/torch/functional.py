@@ -7,8 +7,8 @@ from torch import Tensor
 
 from immax.losses.spec import LossSpec
 from immax.torch import few_passes
+from immax.torch.call import Call
 from immax.torch.checks import (
-    autocast_on,
     check_arguments,
     check_class_vector,
     check_classes,
@@ -18,6 +18,7 @@ from immax.torch.checks import (
 )
 from immax.torch.composite import composite_loss
 from immax.torch.few_passes import FewPasses, few_passes_pay
+from immax.torch.precision import result_dtype, working_dtype
 from immax.torch.table import Table
 
 __all__ = ["immax_loss", "spec_loss", "table_loss"]
@@ -91,15 +92,10 @@ def spec_loss(
     """
     check_arguments(logits, target, reduction, label_smoothing)
     check_classes(logits, spec.n_classes)
-    table = Table.of(spec, logits.device, _precision(logits.dtype))
+    table = Table.of(spec, logits.device, working_dtype(logits.dtype))
     return table_loss(
         logits, target, table, weight, ignore_index, reduction, label_smoothing, generator
     )
-
-
-def _precision(dtype: torch.dtype) -> torch.dtype:
-    """That of the computation: half precision is for storage."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
 
 
 def _ordinary(logits: Tensor, target: Tensor, table: Table) -> bool:
@@ -134,9 +130,8 @@ def table_loss(
     if weight is None and label_smoothing == 0 and _ordinary(logits, target, table):
         # For small batches a dozen checks take as long as the loss; on a failure they follow.
         try:
-            return composite_loss(
-                logits, target, table, None, None, ignore_index, reduction, 0.0, hopeful=True
-            )
+            call = Call(target, table, None, None, ignore_index, reduction)
+            return composite_loss(logits, call, hopeful=True)
         except (IndexError, RuntimeError, ValueError):
             pass
     check_arguments(logits, target, reduction, label_smoothing)
@@ -159,34 +154,32 @@ def table_loss(
             generator,
         )
         return loss.squeeze(0) if reduction == "none" else loss
-    stored = logits.dtype
-    computed = _precision(logits.dtype)
-    if autocast_on(logits):
-        stored = computed  # as cross-entropy does
-    if logits.dtype != computed:
-        logits = logits.to(computed)
+    working, result = working_dtype(logits.dtype), result_dtype(logits)
+    # Small batches notice even casts that change nothing.
+    if logits.dtype != working:
+        logits = logits.to(working)
     if target.dtype != torch.int64:
         target = target.long()
-    table = table.to(computed)
-    if weight is not None:
-        weight = weight.to(computed)
-    drop = None
-    if table.droppable is not None:
-        drop = torch.rand(target.shape, generator=generator, device=target.device)
-        drop = drop < table.drop_rate
-    rest = (table, drop, weight, ignore_index, reduction)
+    call = Call(
+        target,
+        table.to(working),
+        table.draw(target, generator),
+        None if weight is None else weight.to(working),
+        ignore_index,
+        reduction,
+    )
     if torch.compiler.is_compiling():
-        return composite_loss(logits, target, *rest, label_smoothing).to(stored)
+        return composite_loss(logits, call, label_smoothing).to(result)
     may_fail = readable(logits)
     try:
         if few_passes_pay(logits, table, label_smoothing):
-            loss = FewPasses.apply(logits, target, *rest)
+            loss = FewPasses.apply(logits, call)
         else:
-            loss = composite_loss(logits, target, *rest, label_smoothing, hopeful=may_fail)
+            loss = composite_loss(logits, call, label_smoothing, hopeful=may_fail)
     except (IndexError, RuntimeError):
         if not may_fail:
             raise
         explain_range(target, logits.shape[1], ignore_index)
         # Labels to be ignored had been looked up.
-        loss = composite_loss(logits, target, *rest, label_smoothing)
-    return loss if loss.dtype == stored else loss.to(stored)
+        loss = composite_loss(logits, call, label_smoothing)
+    return loss if loss.dtype == result else loss.to(result)

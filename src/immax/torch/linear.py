@@ -14,17 +14,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from immax.losses.spec import LossSpec
+from immax.torch.call import Call
 from immax.torch.checks import (
-    autocast_on,
     check_arguments,
     check_class_vector,
     check_margins,
     explain_range,
     readable,
 )
-from immax.torch.composite import composite_loss, divisor
+from immax.torch.composite import composite_loss
 from immax.torch.few_passes import loss_and_gradient, per_sample
-from immax.torch.functional import _precision
+from immax.torch.precision import autocast_on, result_dtype, working_dtype
 from immax.torch.table import Table
 
 __all__ = ["linear_immax_loss", "linear_spec_loss"]
@@ -62,7 +62,7 @@ def linear_immax_loss(
     Gradients flow to features, weight and bias, not to rho. Under ``torch.compile`` and for
     second derivatives the logits are formed.
     """
-    check_margins(rho, weight.T)
+    check_margins(rho, weight, weight.shape[0])
     table = Table(temperature=rho.detach())
     return _linear_loss(
         features, weight, target, table, bias, class_weight, ignore_index, reduction, None
@@ -83,7 +83,7 @@ def linear_spec_loss(
     """The same for any method of the catalogue."""
     if spec.n_classes != weight.shape[0]:
         raise ValueError(f"weight has {weight.shape[0]} classes, the spec {spec.n_classes}")
-    table = Table.of(spec, weight.device, _precision(weight.dtype))
+    table = Table.of(spec, weight.device, working_dtype(weight.dtype))
     return _linear_loss(
         features, weight, target, table, bias, class_weight, ignore_index, reduction, generator
     )
@@ -112,34 +112,33 @@ def _linear_loss(
     shape = target.shape
     features, target = features.reshape(-1, features.shape[-1]), target.reshape(-1)
     check_arguments(weight.new_empty(()).expand(len(features), len(weight)), target, reduction)
-    target = target.long()
-    kind = weight.device.type
     if autocast_on(weight):
-        half = torch.get_autocast_dtype(kind)
+        half = torch.get_autocast_dtype(weight.device.type)
         features, weight = features.to(half), weight.to(half)
         bias = bias if bias is None else bias.to(half)
-    computed = _precision(features.dtype)
-    table = table.to(computed)
+    working = working_dtype(features.dtype)
     if class_weight is not None:
-        check_class_vector(class_weight, "class_weight", weight.T)
-        class_weight = class_weight.to(computed)
-    drop = None
-    if table.droppable is not None:
-        drop = torch.rand(target.shape, generator=generator, device=target.device)
-        drop = drop < table.drop_rate
-    rest = (target, table, drop, class_weight, ignore_index, reduction)
+        check_class_vector(class_weight, "class_weight", weight, len(weight))
+        class_weight = class_weight.to(working)
+    call = Call(
+        target.long(),
+        table.to(working),
+        table.draw(target, generator),
+        class_weight,
+        ignore_index,
+        reduction,
+    )
     transformed = torch._C._are_functorch_transforms_active()
     if torch.compiler.is_compiling() or transformed:
-        losses = composite_loss(F.linear(features, weight, bias).to(computed), *rest)
+        losses = composite_loss(F.linear(features, weight, bias).to(working), call)
     else:
         try:
-            losses = _LinearLoss.apply(features, weight, bias, *rest, torch.is_grad_enabled())
+            losses = _LinearLoss.apply(features, weight, bias, call, torch.is_grad_enabled())
         except (IndexError, RuntimeError):
             if readable(weight):
-                explain_range(target, len(weight), ignore_index)
+                explain_range(call.target, len(weight), ignore_index)
             raise
-    if not autocast_on(weight):
-        losses = losses.to(features.dtype)
+    losses = losses.to(result_dtype(features))
     return losses.view(shape) if reduction == "none" else losses
 
 
@@ -150,68 +149,39 @@ class _LinearLoss(torch.autograd.Function):
         features: Tensor,
         weight: Tensor,
         bias: Tensor | None,
-        target: Tensor,
-        table: Table,
-        drop: Tensor | None,
-        class_weight: Tensor | None,
-        ignore_index: int,
-        reduction: str,
+        call: Call,
         training: bool,
     ) -> Tensor:
-        ctx.save_for_backward(features, weight, bias, target, drop, class_weight, *table[:6])
-        ctx.rest = table.focus, table.drop_rate, ignore_index, reduction
+        call.save(ctx, features, weight, bias)
         ctx.divisor = None
-        ctx.gradients = None
-        now = training and reduction != "none"
+        now = training and call.reduction != "none"
         wanted = ctx.needs_input_grad[:3] if now else (False, False, False)
-        losses, ctx.gradients = _by_blocks(
-            features, weight, bias, target, table, drop, class_weight, ignore_index, wanted
-        )
-        if reduction == "none":
+        losses, ctx.gradients = _by_blocks(features, weight, bias, call, wanted)
+        if call.reduction == "none":
             # Each sample's gradient will be weighed: they cannot be added up before.
             ctx.gradients = None
             return losses
-        if reduction == "sum":
+        if call.reduction == "sum":
             return losses.sum()
-        ctx.divisor = divisor(target, class_weight, ignore_index)
+        ctx.divisor = call.divisor()
         return losses.sum() / ctx.divisor
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradients, ctx.gradients = ctx.gradients, None
-        nothing = (None,) * 7
         if torch.is_grad_enabled():
-            return *_with_graph(ctx, upstream), *nothing
-        features, weight, bias = ctx.saved_tensors[:3]
+            return *_with_graph(ctx, upstream), None, None
+        (features, weight, bias), call = Call.saved(ctx)
         factor = upstream if ctx.divisor is None else per_sample(upstream, ctx.divisor)
         if gradients is None:
-            target, table, drop, class_weight, ignore_index, _ = _rest(ctx)
-            _, gradients = _by_blocks(
-                features,
-                weight,
-                bias,
-                target,
-                table,
-                drop,
-                class_weight,
-                ignore_index,
-                ctx.needs_input_grad[:3],
-                factor.expand(len(features)),
-            )
+            wanted, rows = ctx.needs_input_grad[:3], factor.expand(len(features))
+            _, gradients = _by_blocks(features, weight, bias, call, wanted, rows)
         else:
             for gradient in gradients:
                 if gradient is not None:
                     gradient.mul_(factor.to(gradient.dtype))
         pairs = zip(gradients, (features, weight, bias), strict=True)
-        return *(g if g is None else g.to(t.dtype) for g, t in pairs), *nothing
-
-
-def _rest(ctx: Any) -> tuple[Any, ...]:
-    """What the loss needs beside the logits."""
-    target, drop, class_weight, *columns = ctx.saved_tensors[3:]
-    focus, drop_rate, ignore_index, reduction = ctx.rest
-    table = Table._make([*columns, focus, drop_rate])
-    return target, table, drop, class_weight, ignore_index, reduction
+        return *(g if g is None else g.to(t.dtype) for g, t in pairs), None, None
 
 
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
@@ -221,11 +191,7 @@ def _by_blocks(
     features: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    target: Tensor,
-    table: Table,
-    drop: Tensor | None,
-    class_weight: Tensor | None,
-    ignore_index: int,
+    call: Call,
     wanted: tuple[bool, bool, bool],
     row_factor: Tensor | None = None,
 ) -> tuple[Tensor, Gradients]:
@@ -234,15 +200,13 @@ def _by_blocks(
     Gradients are in the precision of the computation: sums of half ones would overflow.
     """
     n, c = len(features), len(weight)
-    computed = _precision(features.dtype)
+    working = working_dtype(features.dtype)
     d_features = (
-        torch.zeros(features.shape, dtype=computed, device=features.device) if wanted[0] else None
+        torch.zeros(features.shape, dtype=working, device=features.device) if wanted[0] else None
     )
-    d_weight = (
-        torch.zeros(weight.shape, dtype=computed, device=weight.device) if wanted[1] else None
-    )
-    d_bias = torch.zeros(c, dtype=computed, device=weight.device) if wanted[2] else None
-    losses = torch.empty(n, dtype=computed, device=features.device)
+    d_weight = torch.zeros(weight.shape, dtype=working, device=weight.device) if wanted[1] else None
+    d_bias = torch.zeros(c, dtype=working, device=weight.device) if wanted[2] else None
+    losses = torch.empty(n, dtype=working, device=features.device)
     size = max(1, min(n, BLOCK_ENTRIES // c))
     buffer = torch.empty(size, c, dtype=features.dtype, device=features.device)
     for begin in range(0, n, size):
@@ -251,27 +215,23 @@ def _by_blocks(
         logits = torch.mm(x, weight.T, out=buffer[: len(x)])
         if bias is not None:
             logits += bias
-        part = None if drop is None else drop[rows]
-        batch = loss_and_gradient(
-            logits.to(computed), target[rows], table, part, class_weight, ignore_index, True
-        )
+        batch = loss_and_gradient(logits.to(working), call.rows(rows), in_place=True)
         losses[rows], gradient = batch.losses, batch.gradient
         if row_factor is not None:
             gradient *= row_factor[rows].unsqueeze(1)
         if d_bias is not None:
             d_bias += gradient.sum(0)
         if d_features is not None:
-            torch.mm(gradient, weight.to(computed), out=d_features[rows])
+            torch.mm(gradient, weight.to(working), out=d_features[rows])
         if d_weight is not None:
-            d_weight.addmm_(gradient.T, x.to(computed))
+            d_weight.addmm_(gradient.T, x.to(working))
     return losses, (d_features, d_weight, d_bias)
 
 
 def _with_graph(ctx: Any, upstream: Tensor) -> list[Tensor | None]:
     """Gradients that can be differentiated again; these need the logits."""
-    inputs = ctx.saved_tensors[:3]
+    inputs, call = Call.saved(ctx)
     wanted = [t for t, need in zip(inputs, ctx.needs_input_grad, strict=False) if need]
-    computed = _precision(inputs[0].dtype)
-    loss = composite_loss(F.linear(*inputs).to(computed), *_rest(ctx))
+    loss = composite_loss(F.linear(*inputs).to(working_dtype(inputs[0].dtype)), call)
     found = iter(torch.autograd.grad(loss, wanted, upstream, create_graph=True))
     return [next(found) if need else None for need in ctx.needs_input_grad[:3]]

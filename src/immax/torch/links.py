@@ -8,6 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from immax.torch.precision import working_dtype
+
 __all__ = ["decide", "immax_proba"]
 
 BLOCK_ENTRIES = 2**24
@@ -22,8 +24,7 @@ def immax_proba(logits: Tensor, rho: Tensor, loss: str = "logistic") -> Tensor:
         return immax_proba(logits.unsqueeze(0), rho, loss).squeeze(0)
     last = logits.movedim(1, -1)
     shape = last.shape
-    rows = last.reshape(-1, shape[-1])
-    rows = rows if rows.dtype == torch.float64 else rows.float()
+    rows = last.reshape(-1, shape[-1]).to(working_dtype(logits.dtype))
     margins = rho.to(rows.dtype)
     inverse, groups = torch.unique(margins.reciprocal(), return_inverse=True)
     size = max(1, BLOCK_ENTRIES // (shape[-1] * len(inverse)))

@@ -9,13 +9,13 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from immax.margins import class_vector, share_tail
+from immax.margins import class_vector, power_margins, share_tail
 from immax.torch import links
 from immax.torch.checks import check_arguments, check_class_vector
 from immax.torch.counts import as_counts
 from immax.torch.functional import table_loss
 from immax.torch.losses import ClassLoss
-from immax.torch.max_forms import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
+from immax.torch.surrogates import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
 from immax.torch.table import Table
 
 __all__ = ["IMMAXBinaryLoss", "IMMAXExponentialLoss", "IMMAXHingeLoss", "IMMAXLoss"]
@@ -36,12 +36,9 @@ def _margins(
             raise ValueError(f"groups must give a group for each of {m.size} classes")
         sizes = np.bincount(number)
         m = (np.bincount(number, m) / np.maximum(sizes, 1))[number]
-    margins = (m / m.max()) ** power
-    if total == "mean":
-        return np.asarray(margins / margins.mean())
-    if isinstance(total, str) or not total > 0:
+    if isinstance(total, str) and total != "mean":
         raise ValueError(f"total must be 'mean' or a positive number; got {total!r}")
-    return np.asarray(margins * (total / margins.sum()))
+    return power_margins(m, power, m.size if isinstance(total, str) else total)
 
 
 def _array(values: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.utils.data import WeightedRandomSampler
 
-from immax.torch.counts import _labels, class_counts
+from immax.torch.counts import class_counts, labels_of
 
 __all__ = ["class_balanced_sampler", "square_root_sampler"]
 
@@ -38,7 +38,7 @@ def _sampler(
     source: Any, power: float, num_samples: int | None, generator: torch.Generator | None
 ) -> WeightedRandomSampler:
     counts = class_counts(source)
-    labels = _labels(source).astype(np.intp)
+    labels = labels_of(source).astype(np.intp)
     weights = counts[labels].astype(np.float64) ** -power
     return WeightedRandomSampler(
         weights.tolist(), labels.size if num_samples is None else num_samples, generator=generator

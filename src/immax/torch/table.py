@@ -39,6 +39,10 @@ class Table(NamedTuple):
         """Whether PyTorch needs many operations: a focal exponent, or dropped classes."""
         return self.focus > 0 or self.droppable is not None
 
+    def columns(self) -> tuple[Tensor | None, ...]:
+        """The tensors, in the order of FIELDS."""
+        return self[:6]
+
     def numbers(self) -> tuple[Tensor | None, ...]:
         """The tensors of floating-point numbers."""
         return self[:5]
@@ -60,6 +64,13 @@ class Table(NamedTuple):
             if part is not None:
                 return part
         return None
+
+    def draw(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor | None:
+        """For each label, whether the droppable classes are left out; None if never."""
+        if self.droppable is None:
+            return None
+        draws = torch.rand(target.shape, generator=generator, device=target.device)
+        return draws < self.drop_rate
 
 
 def spec_tensors(

@@ -1,4 +1,4 @@
-"""Exponentials and logarithms that the compiler turns into vector instructions."""
+"""Exponentials, logarithms and sums that the compiler turns into vector instructions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FAST = {"contract", "nnan", "nsz"}  # what may be taken for granted; not reassoc
 
 
 def exp_of_negative(x: Any) -> Any:
-    """``e^x`` for ``x <= 0`` to about two units in the last place, in compiled code only.
+    """``e^x`` for ``x <= 0``, compiled to about two units in the last place.
 
     ``x = k log 2 + r`` with an integer k and ``|r| <= log(2) / 2``: a Taylor polynomial in r,
     and k added to the exponent's bits. Zero where the result would not be a normal number.
     Reassociation would take the rounding away.
     """
-    raise NotImplementedError("for compiled code")
+    return np.exp(x)
 
 
 @intrinsic
@@ -49,74 +49,41 @@ def _from_bits(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001
     return (types.float64 if double else types.float32)(bits), generate
 
 
-def _double() -> Callable[[Any], Any]:
-    lowest, log2_e = -708.0, 1 / math.log(2)
+def _exponential(double: bool) -> Callable[[Any], Any]:
+    number, integer = (np.float64, np.int64) if double else (np.float32, np.int32)
+    width, terms = (52, 12) if double else (23, 7)
+    lowest, log2_e, zero = number(-708 if double else -87), number(1 / math.log(2)), number(0)
     # log(2) in two parts; products of the first with small integers are exact.
-    high, low = 0.693147180369123816490, 1.90821492927058770002e-10
+    high = number(0.693147180369123816490 if double else 0.693359375)
+    low = number(1.90821492927058770002e-10 if double else -2.12194440e-4)
     # Added to a small number, it leaves that number's nearest integer in the lowest bits.
-    rounder = 1.5 * 2.0**52
-    c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 = (1 / math.factorial(k) for k in range(2, 13))
+    rounder, digits = number(1.5 * 2.0**width), integer(width)
+    series = tuple(number(1 / math.factorial(k)) for k in range(terms, -1, -1))
 
     def exponential(x: Any) -> Any:
-        bounded = x if x > lowest else lowest  # max() would look for NaN
-        shifted = bounded * log2_e + rounder
+        shifted = x * log2_e + rounder
         k = shifted - rounder
-        r = (bounded - k * high) - k * low
-        p = c12 * r + c11
-        p = p * r + c10
-        p = p * r + c9
-        p = p * r + c8
-        p = p * r + c7
-        p = p * r + c6
-        p = p * r + c5
-        p = p * r + c4
-        p = p * r + c3
-        p = p * r + c2
-        p = p * r + 1.0
-        p = p * r + 1.0
-        return _from_bits(_to_bits(p) + (_to_bits(shifted) << 52)) if x > lowest else 0.0
-
-    return exponential
-
-
-def _single() -> Callable[[Any], Any]:
-    single = np.float32
-    lowest, log2_e, zero, one = single(-87), single(1 / math.log(2)), single(0), single(1)
-    high, low = single(0.693359375), single(-2.12194440e-4)
-    rounder = single(1.5 * 2.0**23)
-    shift = np.int32(23)
-    c2, c3, c4, c5, c6, c7 = (single(1 / math.factorial(k)) for k in range(2, 8))
-
-    def exponential(x: Any) -> Any:
-        bounded = x if x > lowest else lowest
-        shifted = bounded * log2_e + rounder
-        k = shifted - rounder
-        r = (bounded - k * high) - k * low
-        p = c7 * r + c6
-        p = p * r + c5
-        p = p * r + c4
-        p = p * r + c3
-        p = p * r + c2
-        p = p * r + one
-        p = p * r + one
-        value = _from_bits(np.int32(_to_bits(p) + (_to_bits(shifted) << shift)))
-        return value if x > lowest else zero
+        r = (x - k * high) - k * low
+        p = series[0]
+        for coefficient in series[1:]:
+            p = p * r + coefficient
+        bits = integer(_to_bits(p) + (_to_bits(shifted) << digits))
+        return _from_bits(bits) if x > lowest else zero  # below, the bits mean nothing
 
     return exponential
 
 
 def log1p_of_positive(x: Any) -> Any:
-    """``log(1 + x)`` for finite ``x >= 0``, to about three units in the last place.
+    """``log(1 + x)`` for finite ``x >= 0``, compiled to about three units in the last place.
 
     ``1 + x = 2^k m`` with m near one, ``log m = 2 atanh((m - 1) / (m + 1))`` by its series, and
     a correction for what ``1 + x`` lost in rounding.
     """
-    raise NotImplementedError("for compiled code")
+    return np.log1p(x)
 
 
 def _log1p(double: bool) -> Callable[[Any], Any]:
-    number = np.float64 if double else np.float32
-    integer = np.int64 if double else np.int32
+    number, integer = (np.float64, np.int64) if double else (np.float32, np.int32)
     width, centre = (52, 1023) if double else (23, 127)
     digits, bias, mask = integer(width), integer(centre), integer((1 << width) - 1)
     one, two, root = number(1), number(2), number(math.sqrt(2))
@@ -149,9 +116,7 @@ def _log1p_of_positive(x: Any) -> Callable[[Any], Any] | None:
 
 @overload(exp_of_negative, jit_options={"fastmath": FAST})
 def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
-    if x == types.float64:
-        return _double()
-    return _single() if x == types.float32 else None
+    return _exponential(x == types.float64) if x in (types.float64, types.float32) else None
 
 
 @jit(fastmath=FAST)

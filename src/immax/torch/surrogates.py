@@ -1,4 +1,4 @@
-"""IMMAX with other surrogates than the logistic one, as functions of the logits."""
+"""IMMAX with the hinge, the exponential, and the logistic surrogate on one logit, as functions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from immax.torch.call import Call, looked_up
 from immax.torch.checks import (
-    autocast_on,
     check_arguments,
     check_class_vector,
     check_margins,
+    check_reduction,
     explain_range,
     readable,
 )
-from immax.torch.composite import divisor, looked_up
+from immax.torch.precision import result_dtype, working_dtype
+from immax.torch.table import Table
 
 __all__ = ["immax_binary_loss", "immax_exponential_loss", "immax_hinge_loss"]
 
@@ -81,8 +83,7 @@ def _gap_loss(
             reduction,
         )
         return loss.squeeze(0) if reduction == "none" else loss
-    h = logits if logits.dtype == torch.float64 else logits.float()
-    stored = h.dtype if autocast_on(logits) else logits.dtype
+    h = logits.to(working_dtype(logits.dtype))
     target = target.long()
     if readable(target):
         explain_range(target, logits.shape[1], ignore_index)
@@ -92,16 +93,9 @@ def _gap_loss(
     gaps = (h - h.gather(1, at)) * looked_up(rho.to(h.dtype).reciprocal(), known).unsqueeze(1)
     losses = of_gaps(gaps.scatter(1, at, -torch.inf))
     losses = losses.masked_fill(target == ignore_index, 0)
-    if weight is not None:
-        losses = losses * looked_up(weight.to(h.dtype), known)
-    if reduction == "none":
-        return losses.to(stored)
-    total = losses.sum()
-    if reduction == "mean":
-        total = total / divisor(
-            target, None if weight is None else weight.to(h.dtype), ignore_index
-        )
-    return total.to(stored)
+    weight = None if weight is None else weight.to(h.dtype)
+    call = Call(target, Table(), None, weight, ignore_index, reduction)
+    return call.reduced(losses).to(result_dtype(logits))
 
 
 def immax_binary_loss(
@@ -117,25 +111,18 @@ def immax_binary_loss(
     0 to 1; ``weight`` broadcasts, and the mean is over the elements. With ``rho = (1, 1)`` it
     is that function.
     """
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"reduction must be one of none, mean, sum; got {reduction!r}")
+    check_reduction(reduction)
     if target.shape != logits.shape:
         raise ValueError(
             f"target must have the logits' shape, {tuple(logits.shape)}; got {tuple(target.shape)}"
         )
-    if rho.shape != (2,) or rho.device != logits.device:
-        raise ValueError(
-            f"rho must be two numbers on {logits.device}; got {tuple(rho.shape)} on {rho.device}"
-        )
-    if readable(rho) and not (rho > 0).all():
-        raise ValueError(f"rho must be positive; got {rho.tolist()}")
-    h = logits if logits.dtype == torch.float64 else logits.float()
-    stored = h.dtype if autocast_on(logits) else logits.dtype
+    check_margins(rho, logits, 2)
+    h = logits.to(working_dtype(logits.dtype))
     y, (slope_0, slope_1) = target.to(h.dtype), rho.to(h.dtype).reciprocal().unbind()
     losses = y * F.softplus(-h * slope_1, threshold=1e9)
     losses = losses + (1 - y) * F.softplus(h * slope_0, threshold=1e9)
     if weight is not None:
         losses = losses * weight
-    if reduction == "none":
-        return losses.to(stored)
-    return (losses.mean() if reduction == "mean" else losses.sum()).to(stored)
+    if reduction != "none":
+        losses = losses.mean() if reduction == "mean" else losses.sum()
+    return losses.to(result_dtype(logits))
