@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from immax import IMMAXSVC, IMMAXClassifier
 from immax.theory import certificate
+from immax.theory.hypotheses import hypothesis
 
 KERNELS = ["rbf", "linear", "poly", "sigmoid"]
 
@@ -377,18 +378,22 @@ def test_a_certificate(kernel, n_classes):
         def kernel(A, B):
             return pairwise_kernels(A, B, metric="rbf", gamma=0.1)
 
-    model = IMMAXSVC(kernel).fit(X, y)
+    model = IMMAXSVC(kernel, coef0=1.0).fit(X, y)
     found = certificate(model, X, y)
-    K = pairwise_kernels(
-        X[model.support_],
-        metric=kernel,
-        **({} if callable(kernel) or kernel == "linear" else {"gamma": model._gamma}),
+    options = {} if callable(kernel) else {"gamma": model._gamma, "coef0": 1.0, "degree": 3}
+    K = (
+        pairwise_kernels(X, metric=kernel, filter_params=True, **options)
+        if options
+        else kernel(X, X)
     )
-    if kernel == "poly":
-        K = pairwise_kernels(X[model.support_], metric="poly", gamma=model._gamma, coef0=0.0)
-    norm = np.sum((model.dual_coef_ @ K) * model.dual_coef_) + np.sum(model.intercept_**2)
-    assert found.norm == pytest.approx(np.sqrt(norm))
-    assert found.best.total > 0
+    among = K[np.ix_(model.support_, model.support_)]
+    norm = np.sum((model.dual_coef_ @ among) * model.dual_coef_) + np.sum(model.intercept_**2)
+    seen = hypothesis(model, X)
+    assert seen.norm == pytest.approx(np.sqrt(norm))
+    np.testing.assert_allclose(seen.squares, np.diag(K) + 1)
+    np.testing.assert_array_equal(seen.scores, model.decision_function(X))
+    assert found.training_error == pytest.approx(1 - model.score(X, y))
+    assert found.best.empirical >= found.training_error
 
 
 def test_voting_pairs_have_no_certificate():

@@ -173,7 +173,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if not callable(self.kernel):
-            check_choice("kernel", self.kernel, KERNELS)
+            check_choice("kernel", self.kernel, (*KERNELS, "precomputed"))
         if isinstance(self.gamma, str):
             check_choice("gamma", self.gamma, ("scale", "auto"))
         else:

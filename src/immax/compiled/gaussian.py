@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from immax.compiled.exponential import FAST, exp_of_negative
 from immax.compiled.jit import jit
+from immax.compiled.vector_math import FAST, exp_of_negative
 
 __all__ = ["gaussian"]
 

@@ -19,7 +19,7 @@ __all__ = ["KERNELS", "Kernel", "in_blocks", "one_thread_each"]
 
 Array = NDArray[Any]
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+KERNELS = ("linear", "poly", "rbf", "sigmoid")
 BLOCK = 1 << 16  # kernel values at a time
 WORTH_THREADS = 1 << 21  # kernel values
 
@@ -43,6 +43,8 @@ class Kernel:
         degree: float = 3,
         coef0: float = 0.0,
     ) -> None:
+        if not callable(name) and name not in KERNELS:
+            raise ValueError(f"there is no kernel {name!r}; there are {', '.join(KERNELS)}")
         self.name = name
         self.gamma = gamma
         self.degree = degree

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from immax.machines.gram import Kernel
 from immax.theory.rademacher import row_norms
 
 __all__ = ["Hypothesis", "hypothesis"]
@@ -26,7 +26,7 @@ class Hypothesis(NamedTuple):
 
 
 def hypothesis(model: Any, X: Any) -> Hypothesis:
-    """Of a linear classifier, or of a kernel machine for two classes.
+    """Of a linear classifier, or of a kernel machine for two classes or for all at once.
 
     Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
     scikit-learn's SVC.
@@ -62,13 +62,12 @@ def _linear(model: Any, X: Any) -> Hypothesis:
 def _kernel(model: Any, X: Any) -> Hypothesis:
     dual = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     dual = np.asarray(dual, dtype=np.float64)
-    if dual.shape[0] != 1 or len(model.classes_) != 2:
+    if len(model.classes_) > 2 and getattr(model, "multiclass", "ovo") != "max":
         raise ValueError(
             "kernel machines with three classes or more vote among pairs, which no bound of the "
-            "paper is for; take the machine of a pair"
+            "paper is for; take the machine of a pair, or IMMAXSVC(multiclass='max')"
         )
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    bias = float(np.ravel(model.intercept_)[0])
     if model.kernel == "precomputed":
         K = np.asarray(X, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -76,31 +75,16 @@ def _kernel(model: Any, X: Any) -> Hypothesis:
                 "a precomputed kernel's certificate needs the square kernel matrix of the "
                 f"training data; got shape {K.shape}"
             )
-        diagonal, among = np.diag(K), K[np.ix_(model.support_, model.support_)]
+        diagonal, products = np.diag(K), K[np.ix_(model.support_, model.support_)] @ dual.T
     else:
-        options: dict[str, Any] = {"metric": model.kernel}
-        if not callable(model.kernel):
-            gamma = getattr(model, "_gamma", model.gamma)
-            given = {"gamma": gamma, "degree": model.degree, "coef0": model.coef0}
-            options |= {"filter_params": True, **given}
-        rows = X if sparse.issparse(X) else np.asarray(X)
+        rows = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         # With a callable kernel scikit-learn keeps no vectors; X is the training data.
         vectors = rows[model.support_] if callable(model.kernel) else model.support_vectors_
-        among = np.asarray(pairwise_kernels(vectors, **options), dtype=np.float64)
-        diagonal = _diagonal(rows, options)
-    norm = float(np.sqrt(max(float(dual[0] @ among @ dual[0]), 0.0) + bias**2))
+        given = {"gamma": model._gamma, "degree": model.degree, "coef0": model.coef0}
+        diagonal = Kernel(model.kernel, rows, **given).diagonal()
+        products = Kernel(model.kernel, vectors, **given).combine(vectors, dual)
+    square = max(float(np.sum(dual * products.T)), 0.0)
     if (diagonal < 0).any():
         raise ValueError("the kernel is not positive definite: it has no norms")
+    norm = float(np.sqrt(square + np.sum(np.asarray(model.intercept_) ** 2)))
     return Hypothesis(scores, norm, diagonal + 1)
-
-
-def _diagonal(X: Any, options: dict[str, Any]) -> Array:
-    """``K(x, x)`` of every row."""
-    if options["metric"] == "rbf":
-        return np.ones(X.shape[0])
-    if options["metric"] == "linear":
-        return row_norms(X) ** 2
-    if options["metric"] == "poly":
-        return (options["gamma"] * row_norms(X) ** 2 + options["coef0"]) ** options["degree"]
-    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    return np.array([pairwise_kernels(row[None], **options)[0, 0] for row in rows])
