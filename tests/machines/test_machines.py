@@ -222,19 +222,19 @@ def test_a_step_is_the_best_that_one_sample_can_do():
 def test_without_numba_the_machine_is_the_same(monkeypatch):
     X, y = sample(300)
     rho = np.array([0.4, 0.3, 0.2, 0.1])
-    data, limits = Points(X, "rbf", **OPTIONS), np.full(300, 2.0)
-    compiled = joint_machine(data, y, limits, rho, tol=1e-6)
+    data, limits = Points(X, "rbf", **OPTIONS), np.full(300, 0.02)
+    compiled = joint_machine(data, y, limits, rho, tol=1e-4)
     monkeypatch.setattr(working_set, "numba_is_here", lambda: False)
     assert working_set.loops() is working_set
-    plain = joint_machine(data, y, limits, rho, tol=1e-6)
+    plain = joint_machine(data, y, limits, rho, tol=1e-4)
     assert plain.converged
-    assert plain.objective == pytest.approx(compiled.objective, rel=2e-6)
+    assert plain.objective == pytest.approx(compiled.objective, rel=2e-4)
 
 
 def test_a_small_cache_gives_the_same_machine():
     X, y = sample(1500)
     rho = np.array([0.4, 0.3, 0.2, 0.1])
-    data, limits = Points(X, "rbf", **OPTIONS), np.full(1500, 1.0)
+    data, limits = Points(X, "rbf", **OPTIONS), np.full(1500, 0.02)
     roomy = joint_machine(data, y, limits, rho, tol=1e-5)
     tight = joint_machine(data, y, limits, rho, tol=1e-5, cache_size=0.5)
     assert tight.converged

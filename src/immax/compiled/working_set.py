@@ -67,6 +67,28 @@ def spread(store: Any, slots: Any, changes: Any, products: Any) -> None:
 
 
 @jit()
+def _settle(row: Any, label: int, cap: float, order: Any) -> None:
+    """Move a row to the nearest one within its limits that sums to zero."""
+    c = row.size
+    total = 0.0
+    for j in range(c):
+        total += row[j]
+        room, k = (cap if j == label else 0.0) - row[j], j - 1
+        while k >= 0 and order[k] > room:  # sorted, the least room first
+            order[k + 1] = order[k]
+            k -= 1
+        order[k + 1] = room
+    # All move by one amount, but those without that much room.
+    shift, taken = -total / c, 0
+    while taken < c - 1 and order[taken] < shift:
+        total += order[taken]
+        taken += 1
+        shift = -total / (c - taken)
+    for j in range(c):
+        row[j] = min(cap if j == label else 0.0, row[j] + shift)
+
+
+@jit()
 def sweeps(
     kernel: Any,
     products: Any,
@@ -84,7 +106,7 @@ def sweeps(
 ) -> int:
     """Steps over a working set, in place."""
     q, c = a.shape
-    linear, order = np.empty(c), np.empty(c)
+    row, order = np.empty(c), np.empty(c)
     one = kernel.dtype.type(1)
     steps = 0
     worst = 0.0
@@ -104,7 +126,7 @@ def sweeps(
                     top = g
                 if a[i, j] < limit and g < bottom:
                     bottom = g
-                linear[j] = g
+                row[j] = g
             violation = (top - bottom) / rho[label]
             if violation > worst:
                 worst = violation
@@ -112,25 +134,13 @@ def sweeps(
             if violation <= bar or curvature <= 0:
                 continue
             for j in range(c):
-                linear[j] -= curvature * a[i, j]
-                order[j] = linear[j] + (curvature * cap if j == label else 0.0)
-            for j in range(1, c):  # sorted, the largest first
-                value, k = order[j], j - 1
-                while k >= 0 and order[k] < value:
-                    order[k + 1] = order[k]
-                    k -= 1
-                order[k + 1] = value
-            total, taken = order[0] - curvature * cap, 1
-            while taken < c and total < taken * order[taken]:
-                total += order[taken]
-                taken += 1
-            level = total / taken
+                row[j] = a[i, j] - row[j] / curvature
+            _settle(row, label, cap, order)
             steps += 1
             for j in range(c):
-                value = min(cap if j == label else 0.0, (level - linear[j]) / curvature)
-                change = value - a[i, j]
+                change = row[j] - a[i, j]
                 if change != 0.0:
-                    a[i, j] = value
+                    a[i, j] = row[j]
                     sums[j] += change
                     _add(products[j], kernel[i], one * change)
         if turn % patience == patience - 1:

@@ -87,7 +87,8 @@ def sweeps(
 ) -> int:
     """Steps over a working set, in place; returns their number.
 
-    A step maximises the dual over one sample's coefficients exactly. A sweep passes over the
+    A step maximises the dual over one sample's coefficients: a step along its gradient, brought
+    back within the limits. A sweep passes over the
     samples in turn and leaves out those whose violation is small beside the last sweep's
     largest.
 
@@ -127,13 +128,7 @@ def sweeps(
             curvature = float(kernel[i, i]) + stiffness
             if violation <= bar or curvature <= 0:
                 continue
-            # min(limit, (level - linear) / curvature), with the level for which they sum to zero:
-            # the mean of the largest of linear + curvature limit, as many as lie above it.
-            linear = gradient - curvature * a[i]
-            order = np.sort(linear + curvature * limits[i])[::-1]
-            levels = (np.cumsum(order) - curvature * caps[i]) / (classes + 1)
-            level = levels[np.append(levels[:-1] >= order[1:], True).argmax()]
-            change = np.minimum(limits[i], (level - linear) / curvature) - a[i]
+            change = _settled(a[i] - gradient / curvature, limits[i]) - a[i]
             a[i] += change
             sums += change
             products += np.outer(change, kernel[i])
@@ -143,3 +138,14 @@ def sweeps(
         if worst <= tol:
             break
     return steps
+
+
+def _settled(row: Array, limits: Array) -> Array:
+    """The nearest row within the limits that sums to zero.
+
+    All move by one amount, but those without that much room, which go to their limits.
+    """
+    room = np.sort(limits - row)
+    taken = np.arange(row.size)
+    shifts = -(row.sum() + np.cumsum(room) - room) / (row.size - taken)
+    return np.minimum(limits, row + shifts[(room >= shifts).argmax()])
