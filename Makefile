@@ -30,6 +30,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/torch_losses.py --memory
 	$(BIN)/python benchmarks/torch_linear.py
 	$(BIN)/python benchmarks/certificate.py
+	$(BIN)/python benchmarks/kernel.py
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -9,13 +9,16 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NEEDS = {
+    "kernel_large": [],
     "separable_figure": ["matplotlib"],
     "torch_plain": ["torch"],
     "torch_segmentation": ["torch"],
     "torch_lightning": ["torch", "lightning"],
     "torch_optuna": ["torch", "optuna"],
 }
+ARGUMENTS = {"kernel_large": ["--samples", "2000"]}
 PRINTS = {
+    "kernel_large": "random Fourier features",
     "separable_figure": "drawn in separable.png",
     "torch_plain": "IMMAX",
     "torch_segmentation": "recall by class",
@@ -33,7 +36,7 @@ def test_runs(name, tmp_path):
     for package in NEEDS[name]:
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *ARGUMENTS.get(name, [])]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path
     )

@@ -31,6 +31,16 @@ def test_margins_can_be_learnt(batch, route):
     assert torch.autograd.gradgradcheck(lambda h, r: immax_loss(h, target, r), (h, rho))
 
 
+def test_class_weights_are_not_silently_left_without_a_gradient(batch, route):
+    """PyTorch's cross-entropy refuses to differentiate in its weights, and so do we."""
+    logits, target = batch
+    h = logits.clone().requires_grad_()
+    rho = torch.ones(COUNTS.size, dtype=torch.float64)
+    weight = torch.linspace(0.5, 1.5, COUNTS.size, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="weight"):
+        immax_loss(h, target, rho, weight).backward()
+
+
 def test_a_retained_graph_gives_the_same_gradient_again(spec, batch, route):
     logits, target = batch
     h = logits.clone().requires_grad_()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ __all__ = ["KERNELS", "Kernel", "in_blocks", "one_thread_each"]
 Array = NDArray[Any]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
-BLOCK = 1 << 16  # kernel values at a time
+BLOCK = 1 << 18  # kernel values at a time
 WORTH_THREADS = 1 << 21  # kernel values
 
 
@@ -118,8 +118,8 @@ class Kernel:
             out[:] = self(X) @ coefficients.T
             return out
 
-        def work(parts: list[slice]) -> None:
-            values, scratch = np.empty((2, parts[0].stop - parts[0].start, self.size))
+        def work(parts: Iterator[slice], height: int) -> None:
+            values, scratch = np.empty((2, height, self.size))
             for part in parts:
                 rows = part.stop - part.start
                 block = self(X[part], values[:rows], scratch[:rows])
@@ -129,15 +129,20 @@ class Kernel:
         return out
 
 
-def in_blocks(work: Callable[[list[slice]], None], rows: int, columns: int) -> None:
-    """Let threads work on a matrix, each on its own blocks of rows; the first is the highest."""
-    step = max(1, BLOCK // max(columns, 1))
-    parts = [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
-    if not parts:
+def in_blocks(work: Callable[[Iterator[slice], int], None], rows: int, columns: int) -> None:
+    """Let threads work on a matrix, block by block.
+
+    ``work`` gets an iterator over slices of the rows, which the threads share, and how many rows
+    these have at the most.
+    """
+    height = min(rows, max(1, BLOCK // max(columns, 1)))
+    if not rows:
         return
-    workers = min(available_cores(), len(parts)) if rows * columns >= WORTH_THREADS else 1
+    starts = range(0, rows, height)
+    parts = iter([slice(start, min(start + height, rows)) for start in starts])
+    workers = min(available_cores(), len(starts)) if rows * columns >= WORTH_THREADS else 1
     with one_thread_each():
-        in_threads(work, [(parts[k::workers],) for k in range(workers)])
+        in_threads(work, [(parts, height)] * workers)
 
 
 def one_thread_each() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,8 +79,7 @@ class KernelRows:
     def _compute(self, samples: Array, slots: Array) -> None:
         m = self._slot.size
 
-        def work(parts: list[slice]) -> None:
-            height = parts[0].stop - parts[0].start
+        def work(parts: Iterator[slice], height: int) -> None:
             values, scratch = np.empty((height, m), self.store.dtype), np.empty((height, m))
             for part in parts:
                 n = part.stop - part.start

@@ -20,7 +20,6 @@ from immax.compiled import numba_is_here
 from immax.cores import in_threads
 from immax.torch.call import Call, looked_up
 from immax.torch.composite import adjusted, composite_loss
-from immax.torch.table import Table
 
 __all__ = ["FewPasses", "few_passes_pay", "loss_and_gradient"]
 
@@ -31,16 +30,17 @@ FEWEST_OF_MANY_STEPS = 2**13  # the same for methods that take PyTorch many oper
 ENTRIES_PER_THREAD = 2**17
 
 
-def few_passes_pay(logits: Tensor, table: Table, label_smoothing: float) -> bool:
+def few_passes_pay(logits: Tensor, call: Call, label_smoothing: float) -> bool:
     """Whether to go by this file: large plain matrices in training, outside of transforms."""
     return (
         logits.ndim == 2
         and logits.requires_grad
-        and logits.numel() >= (FEWEST_OF_MANY_STEPS if table.many_steps else FEWEST_ENTRIES)
+        and logits.numel() >= (FEWEST_OF_MANY_STEPS if call.table.many_steps else FEWEST_ENTRIES)
         and label_smoothing == 0
         and torch.is_grad_enabled()
         and type(logits) in (Tensor, torch.nn.Parameter)
-        and not table.requires_grad()
+        and not call.table.requires_grad()
+        and (call.weight is None or not call.weight.requires_grad)
         and not torch.compiler.is_compiling()
         and not torch._C._are_functorch_transforms_active()
     )

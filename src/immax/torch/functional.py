@@ -172,7 +172,7 @@ def table_loss(
         return composite_loss(logits, call, label_smoothing).to(result)
     may_fail = readable(logits)
     try:
-        if few_passes_pay(logits, table, label_smoothing):
+        if few_passes_pay(logits, call, label_smoothing):
             loss = FewPasses.apply(logits, call)
         else:
             loss = composite_loss(logits, call, label_smoothing, hopeful=may_fail)
