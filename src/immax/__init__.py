@@ -2,7 +2,14 @@
 
 from immax.kernel import IMMAXSVC
 from immax.linear import BaselineClassifier, IMMAXClassifier
+from immax.search import IMMAXClassifierCV
 
-__all__ = ["IMMAXSVC", "BaselineClassifier", "IMMAXClassifier", "__version__"]
+__all__ = [
+    "IMMAXSVC",
+    "BaselineClassifier",
+    "IMMAXClassifier",
+    "IMMAXClassifierCV",
+    "__version__",
+]
 
 __version__ = "0.1.0"

@@ -26,7 +26,7 @@ from immax.margins import class_radii, resolve_margins
 from immax.solvers import SOLVERS, Problem, solve
 from immax.validation import check_choice, check_positive, training_sample
 
-__all__ = ["BaselineClassifier", "IMMAXClassifier"]
+__all__ = ["BaselineClassifier", "IMMAXClassifier", "immax_risk"]
 
 Array = NDArray[Any]
 
@@ -315,21 +315,23 @@ class IMMAXClassifier(_LinearClassifier):
                 "rule='bayes' needs probabilities, which the max form does not determine for "
                 "three classes or more; use rule='score', or form='sum'"
             )
-        surrogate = SURROGATES[self.loss]
-        risk: Any
-        if binary:
-            slope = (np.where(y == 1, 1.0, -1.0) / rho[y]).astype(weight.dtype)
-            risk = MarginRisk(surrogate, slope, np.zeros_like(weight), weight)
-        elif self.form == "max" or self.loss == "hinge":
-            risk = MaxRisk(surrogate, y, rho, weight)
-        elif self.loss == "logistic":
-            risk = SoftmaxRisk(LossSpec(rho, name="immax"), y, weight, None)
-        else:
-            risk = ExponentialRisk(y, rho, weight)
-        return risk, {"margins_": rho}
+        return immax_risk(self.loss, self.form, y, rho, weight), {"margins_": rho}
 
     def _proba(self, scores: Array) -> Array:
         return immax_proba(scores, self.margins_, self.loss)
+
+
+def immax_risk(loss: str, form: str, y: Array, rho: Array, weight: Array) -> Any:
+    """What IMMAX minimises beside the penalty; margins of two classes sum to one."""
+    surrogate = SURROGATES[loss]
+    if rho.size == 2:
+        slope = (np.where(y == 1, 1.0, -1.0) / rho[y]).astype(weight.dtype)
+        return MarginRisk(surrogate, slope, np.zeros_like(weight), weight)
+    if form == "max" or loss == "hinge":
+        return MaxRisk(surrogate, y, rho, weight)
+    if loss == "logistic":
+        return SoftmaxRisk(LossSpec(rho, name="immax"), y, weight, None)
+    return ExponentialRisk(y, rho, weight)
 
 
 class BaselineClassifier(_LinearClassifier):

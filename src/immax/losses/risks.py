@@ -292,10 +292,12 @@ class ExponentialRisk:
         self.null_direction: Array | None = _uniform(self.rho.size, self.weight.dtype)
         self._slope = (1 / self.rho)[self.y].astype(self.weight.dtype)
         self._rows = np.arange(self.y.size)
+        self._absent = np.flatnonzero(self.weight == 0)
 
     def _others(self, scores: Array) -> Array:
         z = scores - scores[self._rows, self.y][:, None]
         z *= self._slope[:, None]
+        z[self._absent] = 0  # nothing holds them back from overflowing
         with np.errstate(over="ignore"):
             np.exp(z, out=z)
         z *= self.weight[:, None]

@@ -53,6 +53,7 @@ def solve(
     tol: float = 1e-6,
     max_iter: int = 1000,
     random_state: int = 0,
+    polish: bool = True,
 ) -> Solution:
     """Solve a problem with the named solver, or with the one that suits its shape.
 
@@ -62,15 +63,16 @@ def solve(
     solver : {"auto", "newton", "lbfgs"}
     start : ndarray of the problem's shape, optional
     tol : float
-        Of the gap, relative to the objective. Small problems are solved to the end of the
-        arithmetic's precision, which costs next to nothing.
+        Of the gap, relative to the objective.
     max_iter : int
     random_state : int
         Seeds the rows that a preconditioner samples.
+    polish : bool
+        Solve small problems to the end of the arithmetic's precision.
     """
     smooth = SOLVERS[choose(problem) if solver == "auto" else solver]
     n, d = problem.X.shape
-    aim = min(tol, 1e-14) if n * d * problem.shape[0] <= SMALL else tol
+    aim = min(tol, 1e-14) if polish and n * d * problem.shape[0] <= SMALL else tol
     options: dict[str, Any] = {"tol": aim, "random_state": random_state}
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         # A step too far overflows, and the line search comes back from it.

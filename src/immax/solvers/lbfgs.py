@@ -28,6 +28,8 @@ __all__ = ["lbfgs"]
 
 Array = NDArray[Any]
 
+ENOUGH = 8  # iterations that a preconditioner of another problem should do for
+
 
 def lbfgs(
     problem: Problem[SmoothRisk],
@@ -37,11 +39,13 @@ def lbfgs(
     random_state: int = 0,
     certify: bool = True,
     memory: Memory | int = 10,
+    kin: bool = False,
 ) -> Solution:
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective.
 
     Without ``certify``, until the gap seems to be; then none is returned. A ``memory`` of a
-    run before this one, which ended at ``start``, is gone on with.
+    run before this one, which ended at ``start``, is gone on with; of a run on a problem much
+    like this one, ``kin``, the preconditioner is.
     """
     rng = np.random.default_rng(random_state)
     certifier = Certifier(problem, tol, certify)
@@ -52,9 +56,13 @@ def lbfgs(
         point = Point.at(problem, start)
     price = block_cost(problem)
     # A start that was given is taken to be worth a block preconditioner at once.
-    settled_in = start is not None and price < 20
     memory = memory if isinstance(memory, Memory) else Memory(memory)
+    kin = kin and memory.precondition is not None
+    settled_in = start is not None and price < 20 and not kin
     renew = 0.0 if memory.precondition is None or settled_in else price
+    if kin:
+        memory.restart()
+        renew = max(price, ENOUGH)
     for iteration in range(max_iter + 1):
         if iteration >= renew:
             affordable = iteration >= price - 1 or settled_in

@@ -1,0 +1,19 @@
+"""Margins, lambda and decision rule by cross-validation."""
+
+from immax.search.classifier import IMMAXClassifierCV
+from immax.search.families import (
+    BoxFamily,
+    FreeFamily,
+    MarginFamily,
+    PowerFamily,
+    SharedTailFamily,
+)
+
+__all__ = [
+    "BoxFamily",
+    "FreeFamily",
+    "IMMAXClassifierCV",
+    "MarginFamily",
+    "PowerFamily",
+    "SharedTailFamily",
+]

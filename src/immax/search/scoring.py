@@ -1,0 +1,75 @@
+"""Scores of held-out samples to a number, by any of scikit-learn's scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+
+from immax.links import decide, highest_argmax, immax_proba
+
+__all__ = ["HeldOut", "Scorer"]
+
+Array = NDArray[Any]
+
+
+class HeldOut(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose scores are known; what it is asked about does not matter."""
+
+    def __init__(
+        self, classes: Array, scores: Array, rho: Array, loss: str, rule: str = "score"
+    ) -> None:
+        self.classes = classes
+        self.scores = scores
+        self.rho = rho
+        self.loss = loss
+        self.rule = rule
+
+    @property
+    def classes_(self) -> Array:
+        return self.classes
+
+    def decision_function(self, X: Any) -> Array:  # noqa: ARG002
+        return self.scores if len(self.classes) > 2 else self.scores[:, 0]
+
+    def predict_proba(self, X: Any) -> Array:
+        if self.loss == "hinge":
+            raise AttributeError("the hinge loss does not determine probabilities")
+        return immax_proba(self.decision_function(X), self.rho, self.loss)
+
+    def predict(self, X: Any) -> Array:
+        scores = self.decision_function(X)
+        if self.rule == "bayes":
+            return np.asarray(self.classes[decide(self.predict_proba(X))])
+        indices = (scores >= 0).astype(int) if scores.ndim == 1 else highest_argmax(scores)
+        return np.asarray(self.classes[indices])
+
+
+class Scorer:
+    """A scorer by name or function, and what it needs."""
+
+    def __init__(self, scoring: Any, loss: str) -> None:
+        self._scorer = get_scorer("accuracy" if scoring is None else scoring)
+        asked = getattr(self._scorer, "_response_method", "predict")
+        asked = (asked,) if isinstance(asked, str) else tuple(asked)
+        if loss == "hinge" and asked == ("predict_proba",):
+            raise ValueError(
+                f"scoring={scoring!r} needs probabilities, which the hinge loss does not "
+                "determine; take loss='logistic', or another scorer"
+            )
+        self.by_labels = "predict" in asked
+        function: Callable[..., Any] = getattr(self._scorer, "_score_func", self._scorer)
+        self._weighted = "sample_weight" in signature(function).parameters
+        self._plain = scoring in (None, "accuracy")
+
+    def __call__(self, model: HeldOut, X: Any, y: Array, weight: Array | None) -> float:
+        if self._plain:
+            return float(np.average(model.predict(X) == y, weights=weight))
+        if weight is not None and self._weighted:
+            return float(self._scorer(model, X, y, sample_weight=weight))
+        return float(self._scorer(model, X, y))

@@ -1,0 +1,310 @@
+"""The search as its users meet it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import balanced_accuracy_score, log_loss, make_scorer
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.preprocessing import scale
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from immax import IMMAXClassifier, IMMAXClassifierCV
+from immax.datasets import long_tailed
+from immax.margins import power_margins
+from immax.search import PowerFamily, SharedTailFamily
+from immax.search.selection import choose_cell, near_ties
+
+SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
+
+
+@parametrize_with_checks(
+    [
+        IMMAXClassifierCV(n_margins=3, lams=[1e-2, 1e-1]),
+        IMMAXClassifierCV("hinge", n_margins=2, lams=[1e-1]),
+        IMMAXClassifierCV("exponential", n_margins=2, lams=[1e-1], one_se=False),
+    ]
+)
+def test_scikit_learn_s_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    return make_classification(
+        500, 8, n_informative=5, weights=[0.85], class_sep=0.7, flip_y=0.05, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    keep = long_tailed(y, 10, random_state=0)
+    return scale(X[keep])[::2], y[keep][::2]
+
+
+def by_hand(X, y, model, scoring):
+    """Every cell by itself, fitted cold to a copy of its fold."""
+    folds = StratifiedKFold(model.n_splits_, shuffle=True, random_state=0)
+    rows = []
+    for cell in model.cv_results_["params"]:
+        scores = []
+        for train, test in folds.split(X, y):
+            counts = np.unique(y[train], return_counts=True)[1]
+            rho = model.family_margins(cell["parameters"], counts)
+            fit = IMMAXClassifier(
+                model.loss, lam=cell["lam"], margins=rho, rule=cell["rule"], tol=1e-8
+            )
+            scores.append(scoring(fit.fit(X[train], y[train]), X[test], y[test]))
+        rows.append(scores)
+    return np.array(rows)
+
+
+class Search(IMMAXClassifierCV):
+    """With a way to ask for the margins of a cell."""
+
+    def family_margins(self, parameters, counts):
+        return PowerFamily().margins(parameters, counts)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "hinge"])
+def test_cells_are_what_separate_fits_give(binary, loss):
+    X, y = binary
+    model = Search(loss, n_margins=4, lams=[1e-2, 1e-1]).fit(X, y)
+    expected = by_hand(X, y, model, lambda fit, X, y: fit.score(X, y))
+    found = np.stack([model.cv_results_[f"split{k}_test_score"] for k in range(5)], axis=1)
+    # A sample near the boundary may fall either side of it.
+    assert np.abs(found - expected).max() <= 0.021
+    assert np.mean(found == expected) > 0.9
+
+
+def test_cells_of_many_classes_and_by_log_loss(digits):
+    X, y = digits
+    model = Search(n_margins=3, lams=[1e-3, 1e-1], scoring="neg_log_loss").fit(X, y)
+    assert set(model.cv_results_["param_rule"]) == {"score"}  # probabilities have no rule
+    labels = np.unique(y)
+    expected = by_hand(
+        X, y, model, lambda fit, X, y: -log_loss(y, fit.predict_proba(X), labels=labels)
+    )
+    found = np.stack([model.cv_results_[f"split{k}_test_score"] for k in range(model.n_splits_)], 1)
+    np.testing.assert_allclose(found, expected, atol=0.01)
+
+
+def test_margins_come_from_the_counts_of_each_training_part():
+    """A family that writes down what it was asked."""
+    X, y = make_classification(103, 4, weights=[0.8], random_state=0)
+    asked = []
+
+    class Noting(PowerFamily):
+        def margins(self, parameters, counts):
+            asked.append(tuple(int(n) for n in counts))
+            return super().margins(parameters, counts)
+
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    IMMAXClassifierCV(family=Noting(), **SMALL).fit(X, y)
+    for train, _ in folds.split(X, y):
+        assert tuple(np.bincount(y[train])) in asked
+
+
+def test_it_is_the_classifier_that_it_chose(digits):
+    X, y = digits
+    model = IMMAXClassifierCV(**SMALL).fit(X, y)
+    assert model.margins_ is model.best_estimator_.margins_
+    same = IMMAXClassifier(
+        lam=model.best_lam_, margins=model.best_margins_, rule=model.best_rule_
+    ).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, same.coef_)
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+    np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+    np.testing.assert_array_equal(model.decision_function(X), same.decision_function(X))
+    np.testing.assert_allclose(
+        model.best_margins_, power_margins(np.bincount(y), model.best_parameters_[0])
+    )
+    frame = pd.DataFrame(model.cv_results_)
+    best = frame.loc[model.best_index_]
+    assert best["mean_test_score"] == model.best_score_
+    assert best["param_lam"] == model.best_lam_
+    assert best["param_rule"] == model.best_rule_
+    assert frame["rank_test_score"].min() == 1
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_sparse_and_single_precision_choose_alike(binary):
+    X, y = binary
+    dense = IMMAXClassifierCV(**SMALL).fit(X, y)
+    for other in (sparse.csr_matrix(X), X.astype(np.float32)):
+        model = IMMAXClassifierCV(**SMALL).fit(other, y)
+        np.testing.assert_allclose(
+            model.cv_results_["mean_test_score"], dense.cv_results_["mean_test_score"], atol=0.01
+        )
+
+
+def test_one_seed_one_result_whatever_the_jobs(binary):
+    X, y = binary
+    first = IMMAXClassifierCV(**SMALL, random_state=3).fit(X, y)
+    for n_jobs in (1, 2):
+        again = IMMAXClassifierCV(**SMALL, random_state=3, n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(
+            again.cv_results_["mean_test_score"], first.cv_results_["mean_test_score"]
+        )
+        np.testing.assert_array_equal(again.coef_, first.coef_)
+
+
+def test_any_scorer(binary):
+    X, y = binary
+    names = ["balanced_accuracy", "f1", "roc_auc", "neg_log_loss", "average_precision"]
+    for scoring in [*names, make_scorer(balanced_accuracy_score)]:
+        model = IMMAXClassifierCV(**SMALL, scoring=scoring).fit(X, y)
+        assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+    plain = IMMAXClassifierCV(**SMALL).fit(X, y)
+
+    def looks_at_features(estimator, X, y):
+        assert X.shape[1] == 8
+        return np.mean(estimator.predict(X) == y)
+
+    own = IMMAXClassifierCV(**SMALL, scoring=looks_at_features).fit(X, y)
+    np.testing.assert_allclose(
+        own.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+    )
+
+
+def test_balanced_accuracy_asks_for_other_margins():
+    """Where classes overlap, the balanced score is best with small margins for frequent ones."""
+    X, y = make_classification(
+        2000, 5, n_informative=3, n_redundant=0, weights=[0.9], class_sep=0.5, random_state=1
+    )
+    options = {"lams": [1e-3], "rule": "score", "one_se": False}
+    plain = IMMAXClassifierCV(**options).fit(X, y)
+    balanced = IMMAXClassifierCV(**options, scoring="balanced_accuracy").fit(X, y)
+    assert balanced.best_parameters_[0] > plain.best_parameters_[0]
+    assert balanced.best_score_ > 0.6
+
+
+# --- selection -----------------------------------------------------------------------------------
+
+
+def test_near_ties_are_paired():
+    scores = np.array([[0.9, 0.5, 0.7], [0.89, 0.49, 0.69], [0.7, 0.7, 0.7], [0.9, 0.5, 0.7]])
+    # The second is behind in every fold; the third's difference is lost in its own noise.
+    assert near_ties(scores, 0).tolist() == [True, False, True, True]
+
+
+def test_the_simplest_of_the_near_best():
+    scores = np.array([[0.8, 0.9], [0.81, 0.9], [0.79, 0.91], [0.5, 0.5]])
+    spreads, lams, rules = np.array([0.0, 0.3, 0.3, 0.0]), np.ones(4), np.zeros(4)
+    assert choose_cell(scores, spreads, lams, rules, one_se=False) == 1
+    assert choose_cell(scores, spreads, lams, rules, one_se=True) == 0
+
+
+def test_ties_go_to_the_larger_lam_and_the_first_rule():
+    scores = np.full((4, 3), 0.8)
+    lams, rules = np.array([0.1, 1.0, 1.0, 0.1]), np.array([0, 1, 0, 1])
+    assert choose_cell(scores, np.zeros(4), lams, rules, one_se=False) == 2
+
+
+def test_balanced_classes_have_one_margin_to_try():
+    X, y = make_classification(200, 4, random_state=0)
+    y = np.tile([0, 1], 100)
+    model = IMMAXClassifierCV(lams=[0.1], rule="score").fit(X, y)
+    assert len(model.cv_results_["params"]) == 1
+
+
+def test_large_families_are_searched_in_passes(digits):
+    X, y = digits
+    model = IMMAXClassifierCV(
+        family=SharedTailFamily(n_groups=3), n_margins=4, lams=[1e-2], cv=2, budget=40, rule="score"
+    ).fit(X, y)
+    tried = len(model.cv_results_["params"])
+    assert 2 < tried <= 20
+    assert len(model.best_parameters_) == 3
+    full = IMMAXClassifierCV(
+        family=SharedTailFamily(n_groups=2), n_margins=4, lams=[1e-2], cv=2, rule="score"
+    ).fit(X, y)
+    assert len(full.cv_results_["params"]) >= 10
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "square"}, "loss must be one of"),
+        ({"lams": []}, "lams is empty"),
+        ({"lams": [0.0]}, "lams must be positive"),
+        ({"n_margins": 0}, "n_margins must be"),
+        ({"cv": 1}, "at least two folds"),
+        ({"rule": "best"}, "rule must be one of"),
+        ({"loss": "hinge", "rule": "bayes"}, "needs probabilities"),
+        ({"loss": "hinge", "scoring": "neg_log_loss"}, "needs probabilities"),
+        ({"scoring": "best"}, "scoring|best"),
+        ({"family": "best"}, "family must be one of"),
+    ],
+)
+def test_bad_parameters_are_named(binary, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        IMMAXClassifierCV(**parameters).fit(*binary)
+
+
+def test_fewer_samples_than_folds():
+    X, y = make_classification(60, 4, random_state=0)
+    y = np.zeros(60, dtype=int)
+    y[:3] = 1
+    with pytest.warns(UserWarning, match="3 folds are used instead of 5"):
+        model = IMMAXClassifierCV(**SMALL).fit(X, y)
+    assert model.n_splits_ == 3
+    y[:2] = 0
+    with pytest.raises(ValueError, match="has one"):
+        IMMAXClassifierCV(**SMALL).fit(X, y)
+
+
+def test_folds_that_miss_a_class(binary):
+    X, y = binary
+    order = np.argsort(y)
+    with pytest.raises(ValueError, match=r"training part of fold \d has no sample of the classes"):
+        IMMAXClassifierCV(**SMALL, cv=KFold(2)).fit(X[order], np.sort(y))
+    with pytest.raises(ValueError, match="no folds"):
+        IMMAXClassifierCV(**SMALL, cv=[]).fit(X, y)
+
+
+def test_without_a_refit_there_is_only_a_choice(binary):
+    X, y = binary
+    model = IMMAXClassifierCV(**SMALL, refit=False).fit(X, y)
+    assert model.best_lam_ in (1e-3, 1e-1)
+    with pytest.raises(AttributeError, match="refit=False"):
+        model.predict(X)
+    with pytest.raises(NotFittedError):
+        IMMAXClassifierCV().predict(X)
+
+
+def test_weights_count_as_samples(binary):
+    X, y = binary
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 3, len(y))
+    folds = [(np.arange(0, 400), np.arange(400, 500)), (np.arange(100, 500), np.arange(100))]
+    repeated = np.repeat(np.arange(500), weight)
+    again = [
+        (np.flatnonzero(np.isin(repeated, a)), np.flatnonzero(np.isin(repeated, b)))
+        for a, b in folds
+    ]
+    one = IMMAXClassifierCV(**SMALL, cv=folds).fit(X, y, sample_weight=weight)
+    other = clone(one).set_params(cv=again).fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(
+        one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-9
+    )
+
+
+def test_the_hinge_has_no_probabilities(binary):
+    X, y = binary
+    model = IMMAXClassifierCV("hinge", **SMALL).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.predict(X).shape == y.shape
