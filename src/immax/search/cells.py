@@ -21,7 +21,6 @@ __all__ = ["Results", "run_fold"]
 
 Array = NDArray[Any]
 
-TOL = 1e-4  # of a cell's objective: its errors are far below those of the folds
 MOST = 1000  # iterations
 
 
@@ -45,11 +44,13 @@ def run_fold(
     loss: str,
     rules: Sequence[str],
     scorer: Scorer,
+    tol: float,
 ) -> Results:
     """Fit every cell to the training part and score it on the test part.
 
     All samples are in every fit, those of the test part with a weight of zero: nothing is copied.
-    For each lam the margins follow one another, and share a preconditioner.
+    For each lam the margins follow one another, and share a preconditioner. ``tol`` is what a
+    cell's objective may be off by, as a share of it.
     """
     train, test = fold
     present = np.zeros(y.size)
@@ -62,14 +63,14 @@ def run_fold(
     margins = [family.margins(point, counts) for point in points]
     shape = len(points), len(lams)
     found = Results(np.empty((*shape, len(rules))), np.empty(shape), np.empty(shape))
-    first: Array | None = None
+    above: list[Array] = []  # solutions for the next larger lam
     for j in np.argsort(-np.asarray(lams)):
-        memory, theta = Memory(10), first
+        memory, here = Memory(10), list[Array]()
         for i, rho in enumerate(margins):
             start = time.perf_counter()
             risk = immax_risk(loss, "auto", y, rho, share)
-            theta = _fit(Problem(X, risk, float(lams[j])), theta, memory)
-            first = theta if i == 0 else first
+            theta = _fit(Problem(X, risk, float(lams[j])), _guess(here, above, i), memory, tol)
+            here.append(theta)
             fitted = time.perf_counter()
             scores = _scores(held_out, theta)
             for k, rule in enumerate(rules):
@@ -77,22 +78,30 @@ def run_fold(
                 found.scores[i, j, k] = scorer(model, held_out, labels, held_weight)
             found.fit_times[i, j] = fitted - start
             found.score_times[i, j] = time.perf_counter() - fitted
+        above = here
     return found
 
 
-def _fit(problem: Problem[Any], start: Array | None, memory: Memory) -> Array:
+def _guess(here: list[Array], above: list[Array], i: int) -> Array | None:
+    """Where the next solution may be: its neighbours' changes, added up."""
+    if not here:
+        return above[0] if above else None
+    return here[-1] + above[i] - above[i - 1] if above else here[-1]
+
+
+def _fit(problem: Problem[Any], start: Array | None, memory: Memory, tol: float) -> Array:
     if problem.risk.smooth and choose(problem) == "lbfgs":
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return lbfgs(
                 problem,
                 start,
-                tol=TOL,
+                tol=tol,
                 max_iter=MOST,
-                certify=False,
                 memory=memory,
                 kin=start is not None,
+                trust=True,
             ).theta
-    return solve(problem, start=start, tol=TOL, max_iter=MOST, polish=False).theta
+    return solve(problem, start=start, tol=tol, max_iter=MOST, polish=False).theta
 
 
 def _scores(X: Any, theta: Array) -> Array:

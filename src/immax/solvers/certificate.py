@@ -66,9 +66,12 @@ def reachable(tol: float, dtype: Any) -> float:
 class Certifier:
     """Decides when a smooth solver may stop, and issues its Solution."""
 
-    def __init__(self, problem: Problem[SmoothRisk], tol: float, certify: bool = True) -> None:
+    def __init__(
+        self, problem: Problem[SmoothRisk], tol: float, certify: bool = True, trust: bool = False
+    ) -> None:
         self.problem = problem
-        self.certify = certify and problem.risk.convex
+        self.certify = certify and not trust and problem.risk.convex
+        self.trust = trust
         self.tol = tol
         self._target = tol
         self._accepted = False
@@ -93,7 +96,8 @@ class Certifier:
         if decrease <= 0.5 * np.finfo(self.problem.dtype).eps * value:
             self._accepted = True  # the arithmetic can do no more
             return True
-        if max(self._bound(point), decrease) > self._target * value:
+        remaining = decrease if self.trust else max(self._bound(point), decrease)
+        if remaining > self._target * value:
             return False
         if not self.certify:
             self._accepted = True

@@ -40,15 +40,17 @@ def lbfgs(
     certify: bool = True,
     memory: Memory | int = 10,
     kin: bool = False,
+    trust: bool = False,
 ) -> Solution:
     """Minimise a smooth problem until its certified gap is ``tol`` times the objective.
 
     Without ``certify``, until the gap seems to be; then none is returned. A ``memory`` of a
     run before this one, which ended at ``start``, is gone on with; of a run on a problem much
-    like this one, ``kin``, the preconditioner is.
+    like this one, ``kin``, the preconditioner is. To ``trust`` is to stop as soon as the next
+    step promises no more than ``tol`` times the objective.
     """
     rng = np.random.default_rng(random_state)
-    certifier = Certifier(problem, tol, certify)
+    certifier = Certifier(problem, tol, certify, trust)
     if start is None:
         zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
         point = settle_biases(problem, problem.zeros(), zeros, most_steps=2)

@@ -1,0 +1,95 @@
+"""The margin search beside GridSearchCV and LogisticRegressionCV, one process each.
+
+python benchmarks/search.py [--shapes two ten sparse] [--margins 10] [--lams 8]
+
+The grid is the same: powers of the counts, lams, five folds, rule "score". GridSearchCV cannot
+compute margins fold by fold; its margins are those of all counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from data import _binary, sparse_text
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+from immax import IMMAXClassifier, IMMAXClassifierCV
+from immax.margins import power_margins
+from immax.search import PowerFamily
+
+
+def two() -> tuple[Any, np.ndarray]:
+    """Dense 20,000 x 50, two classes."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 50))
+    return X, _binary(X, rng, 3.0)
+
+
+def ten() -> tuple[Any, np.ndarray]:
+    """Dense 10,000 x 100, ten classes."""
+    rng = np.random.default_rng(0)
+    share = np.geomspace(1, 0.05, 10)
+    y = rng.choice(10, 10_000, p=share / share.sum())
+    return 0.3 * rng.standard_normal((10, 100))[y] + rng.standard_normal((10_000, 100)), y
+
+
+SHAPES = {"two": two, "ten": ten, "sparse": sparse_text}
+
+
+def compare(name: str, n_margins: int, n_lams: int) -> None:
+    """Print the times of all searches, and what they chose."""
+    X, y = SHAPES[name]()
+    counts = np.bincount(y)
+    lams = np.logspace(-6, 1, n_lams)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    start = time.perf_counter()
+    mine = IMMAXClassifierCV(lams=lams, n_margins=n_margins, cv=folds, rule="score", one_se=False)
+    mine.fit(X, y)
+    ours = time.perf_counter() - start
+    powers = PowerFamily().axes(counts, n_margins)[0]
+    grid = {"margins": [power_margins(counts, t) for t in powers], "lam": lams}
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = GridSearchCV(IMMAXClassifier(), grid, cv=folds).fit(X, y)
+        theirs = time.perf_counter() - start
+        start = time.perf_counter()
+        logistic = LogisticRegressionCV(
+            Cs=1 / (2 * lams * len(y)),
+            cv=folds,
+            scoring="accuracy",
+            l1_ratios=(0,),
+            use_legacy_attributes=False,
+        ).fit(X, y)
+        plain = time.perf_counter() - start
+    cells = n_margins * n_lams * 5
+    print(
+        f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {len(counts)} classes, {cells} cells\n"
+        f"    IMMAXClassifierCV    {ours:7.1f} s   score {mine.best_score_:.5f}, power "
+        f"{mine.best_parameters_[0]:.2f}, lam {mine.best_lam_:g}\n"
+        f"    GridSearchCV         {theirs:7.1f} s   score {peer.best_score_:.5f}, margins "
+        f"{np.round(peer.best_params_['margins'][:3], 3)}, lam {peer.best_params_['lam']:g}\n"
+        f"    times faster: {theirs / ours:.1f}\n"
+        f"    LogisticRegressionCV {plain:7.1f} s   {1e3 * plain / (n_lams * 5):.1f} ms a cell "
+        f"beside {1e3 * ours / cells:.1f}; score {np.max(logistic.scores_.mean(axis=0)):.5f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--margins", type=int, default=10)
+    parser.add_argument("--lams", type=int, default=8)
+    options = parser.parse_args()
+    for name in options.shapes:
+        compare(name, options.margins, options.lams)
+
+
+if __name__ == "__main__":
+    main()
