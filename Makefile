@@ -31,6 +31,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/torch_linear.py
 	$(BIN)/python benchmarks/certificate.py
 	$(BIN)/python benchmarks/kernel.py
+	$(BIN)/python benchmarks/search.py
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

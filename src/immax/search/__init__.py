@@ -8,6 +8,7 @@ from immax.search.families import (
     PowerFamily,
     SharedTailFamily,
 )
+from immax.search.tuning import suggest_margins, suggest_method, tune
 
 __all__ = [
     "BoxFamily",
@@ -16,4 +17,7 @@ __all__ = [
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "suggest_margins",
+    "suggest_method",
+    "tune",
 ]

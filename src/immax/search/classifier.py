@@ -26,7 +26,7 @@ __all__ = ["IMMAXClassifierCV"]
 Array = NDArray[Any]
 
 LAMS = np.logspace(-6, 1, 8)
-ROUGH, FINE = 1e-4, 1e-6  # of an objective, for labels and for probabilities
+ROUGH, FINE = 3e-5, 1e-6  # of an objective, for labels and for probabilities
 LARGE = 500_000  # entries of X that are searched in single precision
 COPIED = ("coef_", "intercept_", "margins_", "objective_", "gap_", "n_iter_")
 

@@ -1,0 +1,134 @@
+"""Margins and methods as search spaces of Optuna, for networks, boosting, anything with a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from immax.losses.catalog import METHODS, make_spec
+from immax.losses.spec import LossSpec
+from immax.margins import class_vector
+from immax.search.families import MarginFamily, PowerFamily, resolve_family
+
+__all__ = ["suggest_margins", "suggest_method", "tune"]
+
+Vector = NDArray[np.float64]
+
+
+def _names(family: MarginFamily, n: int) -> list[str]:
+    if isinstance(family, PowerFamily):
+        return ["power"]
+    return [f"margin_{i}" for i in range(n)] if n > 1 else ["alpha"]
+
+
+def suggest_margins(
+    trial: Any, counts: ArrayLike, family: str | MarginFamily = "auto", total: float = 1.0
+) -> Vector:
+    """Margins for a trial of Optuna, from the family's box.
+
+    Parameters
+    ----------
+    trial : optuna.Trial
+    counts : array-like of shape (n_classes,)
+    family : str or MarginFamily
+        As in IMMAXClassifierCV.
+    total : float, default=1.0
+        What the margins sum to; the number of classes for margins of mean one.
+    """
+    chosen = resolve_family(family)
+    low, high = chosen.box(counts)
+    names = _names(chosen, low.size)
+    point = [
+        trial.suggest_float(name, float(least), float(most))
+        for name, least, most in zip(names, low, high, strict=True)
+    ]
+    return chosen.margins(np.array(point), counts) * total
+
+
+def suggest_method(trial: Any, method: str, counts: ArrayLike) -> LossSpec:
+    """A method of the catalogue for a trial of Optuna, from the paper's grid.
+
+    "immax" has margins of mean one from the paper's box, one for all classes but the two most
+    frequent; the others have their own hyper-parameters' values.
+    """
+    m = class_vector(counts, "counts")
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    if method == "immax":
+        return make_spec("immax", m, rho=suggest_margins(trial, m, "shared_tail", total=m.size))
+    grid = METHODS[method].grid
+    values = {
+        name: trial.suggest_categorical(f"{method}_{name}", list(grid[name])) for name in grid
+    }
+    return make_spec(method, m, **values)
+
+
+def tune(
+    objective: Callable[[Any, Vector], float],
+    counts: ArrayLike,
+    family: str | MarginFamily = "auto",
+    n_trials: int = 30,
+    *,
+    sampler: Any = None,
+    pruner: Any = None,
+    storage: Any = None,
+    study_name: str = "immax",
+    timeout: float | None = None,
+    direction: Literal["maximize", "minimize"] = "maximize",
+    total: float = 1.0,
+    progress: bool = False,
+) -> Any:
+    """Search margins for anything that can be trained and scored; returns Optuna's study.
+
+    The first two trials are equal margins and the theory's. With a ``storage`` the study can be
+    stopped and gone on with: trials that have ended count towards ``n_trials``.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(trial, margins)`` trains with the margins and returns a score; it may report
+        to the trial for pruning.
+    counts : array-like of shape (n_classes,)
+    family : str or MarginFamily
+    n_trials : int, default=30
+    sampler, pruner, storage
+        As in ``optuna.create_study``; the sampler is by default TPE with a fixed seed.
+    study_name : str, default="immax"
+        In the storage.
+    timeout : float, optional
+        Seconds.
+    direction : {"maximize", "minimize"}, default="maximize"
+    total : float, default=1.0
+        What the margins sum to.
+    progress : bool, default=False
+        Whether to show a progress bar.
+    """
+    try:
+        import optuna
+    except ModuleNotFoundError as error:
+        raise ImportError('tune needs Optuna: pip install "immax[bench]"') from error
+    chosen = resolve_family(family)
+    study = optuna.create_study(
+        direction=direction,
+        sampler=sampler or optuna.samplers.TPESampler(seed=0),
+        pruner=pruner,
+        storage=storage,
+        study_name=study_name,
+        load_if_exists=storage is not None,
+    )
+    if not study.trials:
+        for point in (chosen.plain(counts), chosen.centre(counts)):
+            names = _names(chosen, point.size)
+            study.enqueue_trial(dict(zip(names, point.tolist(), strict=True)))
+    ended = sum(trial.state.is_finished() for trial in study.trials)
+    if n_trials > ended:
+        study.optimize(
+            lambda trial: objective(trial, suggest_margins(trial, counts, chosen, total)),
+            n_trials=n_trials - ended,
+            timeout=timeout,
+            show_progress_bar=progress,
+        )
+    return study
