@@ -2,10 +2,11 @@
 
 from immax.kernel import IMMAXSVC
 from immax.linear import BaselineClassifier, IMMAXClassifier
-from immax.search import IMMAXClassifierCV
+from immax.search import IMMAXSVCCV, IMMAXClassifierCV
 
 __all__ = [
     "IMMAXSVC",
+    "IMMAXSVCCV",
     "BaselineClassifier",
     "IMMAXClassifier",
     "IMMAXClassifierCV",

@@ -27,7 +27,7 @@ from immax.machines.machine import Machine
 from immax.margins import resolve_margins
 from immax.validation import Sample, check_choice, check_positive, training_sample
 
-__all__ = ["IMMAXSVC"]
+__all__ = ["IMMAXSVC", "solve_machines", "votes"]
 
 Array = NDArray[Any]
 
@@ -226,7 +226,8 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         rho = resolve_margins(self.margins, sample.classes, sample.counts)
         lam = 1 / (2 * self.C * weight.sum()) if self.lam is None else float(self.lam)
         data, gamma = self._data(X, kept, weight)
-        machines = self._solve(data, labels, weight / (2 * lam * weight.sum()), rho)
+        limits = weight / (2 * lam * weight.sum())
+        machines = solve_machines(data, labels, limits, rho, self.multiclass, self._options())
         self._keep(machines, X, kept, sample, rho, lam, gamma)
         if not all(machine.converged for machine in machines):
             warnings.warn(
@@ -254,21 +255,8 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         gamma = _gamma(self.gamma, X, weight)
         return Points(X, self.kernel, gamma, self.degree, self.coef0), gamma
 
-    def _solve(self, data: Data, y: Array, limits: Array, rho: Array) -> list[Machine]:
-        """One machine, or one for each pair of classes."""
-        options: dict[str, Any] = {
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "cache_size": self.cache_size,
-        }
-        if rho.size == 2:
-            return [binary_machine(data, y, limits, rho, **options)]
-        if self.multiclass == "max":
-            return [joint_machine(data, y, limits, rho, **options)]
-        return [
-            _between(data, y, limits, rho, pair, options)
-            for pair in combinations(range(rho.size), 2)
-        ]
+    def _options(self) -> dict[str, Any]:
+        return {"tol": self.tol, "max_iter": self.max_iter, "cache_size": self.cache_size}
 
     def _keep(
         self,
@@ -333,12 +321,9 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         For "ovo" the votes of the pairs, and between whole numbers how sure they are.
         """
         scores = self._scores(X)
-        c = len(self.classes_)
-        if c == 2:
+        if len(self.classes_) == 2:
             return np.asarray(scores[:, 0])
-        if self.multiclass == "max":
-            return scores
-        return np.asarray(_ovr_decision_function(scores > 0, scores, c))
+        return scores if self.multiclass == "max" else votes(scores, len(self.classes_))
 
     def predict(self, X: Any) -> Array:
         """Labels by the highest score; the highest class on a tie."""
@@ -351,6 +336,23 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         """Class probabilities by calibrated=True, shape (n, c)."""
         check_is_fitted(self)
         return np.asarray(self.calibration_.predict_proba(X))
+
+
+def solve_machines(
+    data: Data, y: Array, limits: Array, rho: Array, multiclass: str, options: dict[str, Any]
+) -> list[Machine]:
+    """One machine, or one for each pair of classes."""
+    if rho.size == 2:
+        return [binary_machine(data, y, limits, rho, **options)]
+    if multiclass == "max":
+        return [joint_machine(data, y, limits, rho, **options)]
+    pairs = combinations(range(rho.size), 2)
+    return [_between(data, y, limits, rho, pair, options) for pair in pairs]
+
+
+def votes(scores: Array, n_classes: int) -> Array:
+    """Scores of pairs to votes for classes, (n, c), and how sure they are."""
+    return np.asarray(_ovr_decision_function(scores > 0, scores, n_classes))
 
 
 def _between(

@@ -308,3 +308,22 @@ def test_the_hinge_has_no_probabilities(binary):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.predict(X).shape == y.shape
+
+
+def test_a_picture_of_the_search(binary, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    X, y = binary
+    model = IMMAXClassifierCV(lams=[1e-3, 1e-2, 1e-1]).fit(X, y)
+    ax = model.plot()
+    labels = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert labels == {"within a standard error", "chosen", "theory"}
+    mesh = ax.collections[0].get_array()
+    assert mesh.max() == pytest.approx(model.cv_results_["mean_test_score"].max())
+    assert mesh.size == 30
+    ax.figure.savefig(tmp_path / "search.png")
+    matplotlib.pyplot.close(ax.figure)
+    with pytest.raises(ValueError, match="not been fitted"):
+        IMMAXClassifierCV().plot()
+    with pytest.raises(ValueError, match="one parameter"):
+        IMMAXClassifierCV(family="free", lams=[0.1], n_margins=2).fit(X, y).plot()

@@ -32,6 +32,9 @@ class Data(Protocol):
     def combine(self, coefficients: Array) -> Array:
         """``coefficients @ kernel matrix``, shape (k, m), in double precision."""
 
+    def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
+        """``K[samples, members] @ coefficients.T``, in double precision."""
+
     def rows(self, cache_size: float) -> Rows:
         """Rows of the kernel matrix, with so many megabytes to keep them."""
 
@@ -64,6 +67,15 @@ class Points:
         support = np.flatnonzero(coefficients.any(axis=0))
         return self._kernel(self.X[support]).combine(self.X, coefficients[:, support]).T
 
+    def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
+        support = np.flatnonzero(coefficients.any(axis=0))
+        kernel = self._kernel(self.X[members[support]])
+        return kernel.combine(self.X[samples], coefficients[:, support])
+
+    def matrix(self) -> Matrix:
+        """The same with all kernel values computed."""
+        return Matrix(self._kernel(self.X)(self.X))
+
     def rows(self, cache_size: float) -> Rows:
         return KernelRows(self._kernel(self.X), self.X, cache_size)
 
@@ -87,6 +99,11 @@ class Matrix:
     def combine(self, coefficients: Array) -> Array:
         support = np.flatnonzero(coefficients.any(axis=0))
         return np.asarray(coefficients[:, support] @ self.values[support])
+
+    def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
+        support = np.flatnonzero(coefficients.any(axis=0))
+        part = self.values[np.ix_(samples, members[support])]
+        return np.asarray(part @ coefficients[:, support].T)
 
     def rows(self, cache_size: float) -> Rows:  # noqa: ARG002 - they are all there
         return MatrixRows(self.values)

@@ -105,7 +105,7 @@ def _solve(
             since = 0 if primal - dual < best else since + LOOK
             best = min(best, primal - dual)
             near = primal - dual <= aim * abs(primal)
-            if over or (near and (m > SMALL or since > 0)):
+            if over or (near and (m > SMALL or since >= 4 * LOOK)):
                 answer = _certified(state, data, y, limits, caps, rho, tol, n_iter)
                 if over or answer.converged:
                     return answer

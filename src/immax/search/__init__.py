@@ -8,9 +8,11 @@ from immax.search.families import (
     PowerFamily,
     SharedTailFamily,
 )
+from immax.search.svc import IMMAXSVCCV
 from immax.search.tuning import suggest_margins, suggest_method, tune
 
 __all__ = [
+    "IMMAXSVCCV",
     "BoxFamily",
     "FreeFamily",
     "IMMAXClassifierCV",

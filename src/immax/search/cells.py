@@ -1,10 +1,11 @@
-"""All cells of a search on one fold, each warm-started from its neighbour."""
+"""All cells of a search on one fold."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from immax.solvers import Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.memory import Memory
 
-__all__ = ["Results", "run_fold"]
+__all__ = ["Cells", "Fold", "LinearCells", "Results"]
 
 Array = NDArray[Any]
 
@@ -25,61 +26,111 @@ MOST = 1000  # iterations
 
 
 class Results(NamedTuple):
-    """Of some margins (axis 0) and lams (axis 1), and for scores rules (axis 2)."""
+    """Of some margins (axis 0) and prices (axis 1), and for scores rules (axis 2)."""
 
     scores: Array
     fit_times: Array
     score_times: Array
 
+    @classmethod
+    def empty(cls, margins: int, prices: int, rules: int) -> Results:
+        shape = margins, prices
+        return cls(np.empty((*shape, rules)), np.empty(shape), np.empty(shape))
 
-def run_fold(
-    X: Any,
-    y: Array,
-    weight: Array | None,
-    classes: Array,
-    fold: tuple[Array, Array],
-    family: MarginFamily,
-    points: Sequence[Array],
-    lams: Sequence[float],
-    loss: str,
-    rules: Sequence[str],
-    scorer: Scorer,
-    tol: float,
-) -> Results:
-    """Fit every cell to the training part and score it on the test part.
 
-    All samples are in every fit, those of the test part with a weight of zero: nothing is copied.
-    For each lam the margins follow one another, and share a preconditioner. ``tol`` is what a
-    cell's objective may be off by, as a share of it.
+class Cells(Protocol):
+    """Fits and scores all cells of a fold."""
+
+    def run(
+        self,
+        fold: tuple[Array, Array],
+        family: MarginFamily,
+        points: Sequence[Array],
+        prices: Array,
+    ) -> Results:
+        """Those of some points of the family, and of all prices."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training counts and the test part, scored."""
+
+    classes: Array
+    counts: Array
+    X: Any
+    y: Array
+    weight: Array | None
+    loss: str
+    rules: Sequence[str]
+    scorer: Scorer
+
+    def score(self, scores: Array, rho: Array) -> list[float]:
+        """By each rule."""
+        models = (HeldOut(self.classes, scores, rho, self.loss, rule) for rule in self.rules)
+        return [self.scorer(model, self.X, self.y, self.weight) for model in models]
+
+
+@dataclass(frozen=True)
+class LinearCells:
+    """Linear classifiers, each warm-started from its neighbours.
+
+    ``tol`` is what a cell's objective may be off by, as a share of it.
     """
-    train, test = fold
-    present = np.zeros(y.size)
-    np.add.at(present, train, 1.0 if weight is None else weight[train])
-    counts = np.bincount(y, weights=present, minlength=classes.size)
-    share = (present / present.sum()).astype(X.dtype)
-    held_out = X[test]
-    labels = classes[y[test]]
-    held_weight = None if weight is None else weight[test]
-    margins = [family.margins(point, counts) for point in points]
-    shape = len(points), len(lams)
-    found = Results(np.empty((*shape, len(rules))), np.empty(shape), np.empty(shape))
-    above: list[Array] = []  # solutions for the next larger lam
-    for j in np.argsort(-np.asarray(lams)):
-        memory, here = Memory(10), list[Array]()
-        for i, rho in enumerate(margins):
-            start = time.perf_counter()
-            risk = immax_risk(loss, "auto", y, rho, share)
-            theta = _fit(Problem(X, risk, float(lams[j])), _guess(here, above, i), memory, tol)
-            here.append(theta)
-            fitted = time.perf_counter()
-            scores = _scores(held_out, theta)
-            for k, rule in enumerate(rules):
-                model = HeldOut(classes, scores, rho, loss, rule)
-                found.scores[i, j, k] = scorer(model, held_out, labels, held_weight)
-            found.fit_times[i, j] = fitted - start
-            found.score_times[i, j] = time.perf_counter() - fitted
-        above = here
-    return found
+
+    X: Any
+    y: Array
+    weight: Array | None
+    classes: Array
+    loss: str
+    rules: Sequence[str]
+    scorer: Scorer
+    tol: float
+
+    def run(
+        self,
+        fold: tuple[Array, Array],
+        family: MarginFamily,
+        points: Sequence[Array],
+        prices: Array,
+    ) -> Results:
+        """Fit to the training part and score on the test part.
+
+        All samples are in every fit, those of the test part with a weight of zero: nothing is
+        copied. For each lam, the largest first, the margins follow one another, and share a
+        preconditioner.
+        """
+        train, test = fold
+        present = np.zeros(self.y.size)
+        np.add.at(present, train, 1.0 if self.weight is None else self.weight[train])
+        counts = np.bincount(self.y, weights=present, minlength=self.classes.size)
+        share = (present / present.sum()).astype(self.X.dtype)
+        held_out = Fold(
+            self.classes,
+            counts,
+            self.X[test],
+            self.classes[self.y[test]],
+            None if self.weight is None else self.weight[test],
+            self.loss,
+            self.rules,
+            self.scorer,
+        )
+        margins = [family.margins(point, counts) for point in points]
+        found = Results.empty(len(points), len(prices), len(self.rules))
+        above: list[Array] = []  # solutions for the next larger lam
+        for j, lam in enumerate(prices):
+            memory, here = Memory(10), list[Array]()
+            for i, rho in enumerate(margins):
+                start = time.perf_counter()
+                risk = immax_risk(self.loss, "auto", self.y, rho, share)
+                problem = Problem(self.X, risk, float(lam))
+                theta = _fit(problem, _guess(here, above, i), memory, self.tol)
+                here.append(theta)
+                fitted = time.perf_counter()
+                found.scores[i, j] = held_out.score(_scores(held_out.X, theta), rho)
+                found.fit_times[i, j] = fitted - start
+                found.score_times[i, j] = time.perf_counter() - fitted
+            above = here
+        return found
 
 
 def _guess(here: list[Array], above: list[Array], i: int) -> Array | None:

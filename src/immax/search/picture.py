@@ -1,0 +1,61 @@
+"""A picture of a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from immax.search.base import MarginSearch
+
+__all__ = ["plot_search"]
+
+
+def plot_search(search: MarginSearch, ax: Any = None) -> Any:
+    """Draw the score against the margins' parameter and the price; returns the axes.
+
+    Circles are cells within a standard error of the best, the cross is the choice, the dashed line
+    the theory's parameter. For families of one parameter; of two rules the better is shown.
+    """
+    try:
+        from matplotlib import pyplot
+    except ModuleNotFoundError as error:
+        raise ImportError('drawing needs matplotlib: pip install "immax[report]"') from error
+    if not hasattr(search, "cv_results_"):
+        raise ValueError("the search has not been fitted")
+    table, name = search.cv_results_, search._price
+    if len(search.best_parameters_) != 1:
+        raise ValueError("a picture is for families of one parameter")
+    parameters = np.array([point[0] for point in table["param_parameters"]])
+    prices = np.asarray(table[f"param_{name}"])
+    columns, rows = np.unique(parameters), np.unique(prices)
+    scores = np.full((rows.size, columns.size), np.nan)
+    near = np.zeros(scores.shape, bool)
+    at = np.searchsorted(rows, prices), np.searchsorted(columns, parameters)
+    np.fmax.at(scores, at, table["mean_test_score"])
+    np.logical_or.at(near, at, table["near_best"])
+    ax = pyplot.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
+    image = ax.pcolormesh(np.arange(columns.size), np.arange(rows.size), scores, cmap="viridis")
+    ax.figure.colorbar(image, ax=ax, label="mean score of the folds")
+    marked = np.argwhere(near)
+    ax.scatter(
+        marked[:, 1],
+        marked[:, 0],
+        s=60,
+        facecolors="none",
+        edgecolors="white",
+        label="within a standard error",
+    )
+    chosen = (
+        np.searchsorted(columns, search.best_parameters_[0]),
+        np.searchsorted(rows, getattr(search, f"best_{name}_")),
+    )
+    ax.scatter(*chosen, marker="x", s=90, color="red", label="chosen")
+    theory = float(np.interp(search.theory_parameters_[0], columns, np.arange(columns.size)))
+    ax.axvline(theory, color="white", linestyle="--", linewidth=1, label="theory")
+    ax.set_xticks(range(columns.size), [f"{value:.2f}" for value in columns])
+    ax.set_yticks(range(rows.size), [f"{value:g}" for value in rows])
+    ax.set(xlabel="parameter of the margins", ylabel=name)
+    ax.legend(loc="upper right", facecolor="gray", framealpha=0.6)
+    return ax
