@@ -34,6 +34,7 @@ BEYOND = {
             [
                 "check_dict_unchanged",
                 "check_dont_overwrite_parameters",
+                "check_dtype_object",
                 "check_f_contiguous_array_estimator",
                 "check_fit2d_1feature",
                 "check_fit2d_predict1d",

@@ -26,9 +26,9 @@ SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
 
 @parametrize_with_checks(
     [
-        IMMAXClassifierCV(n_margins=3, lams=[1e-2, 1e-1]),
+        IMMAXClassifierCV(n_margins=3, lams=[1e-2, 1e-1], cv=3),
         IMMAXClassifierCV("hinge", n_margins=1, lams=[1e-1], cv=2),
-        IMMAXClassifierCV("exponential", n_margins=2, lams=[1e-1], one_se=False),
+        IMMAXClassifierCV("exponential", n_margins=2, lams=[1e-1], one_se=False, cv=3),
     ]
 )
 def test_scikit_learn_s_own_checks(estimator, check):
@@ -310,6 +310,7 @@ def test_the_hinge_has_no_probabilities(binary):
         assert model.predict(X).shape == y.shape
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # matplotlib's own
 def test_a_picture_of_the_search(binary, tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")

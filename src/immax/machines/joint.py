@@ -38,7 +38,7 @@ STIFFNESS = 0.01  # of the penalty, as a share of the kernel's diagonal
 LOOK = 5  # sets between estimates of the gap
 GIVE_UP = 400  # sets without a better one
 SMALL = 256  # samples that are solved to the end of the arithmetic's precision
-AT_REST = 1e-10  # violations that are none
+AT_REST = 1e-12  # violations that are none
 
 
 @dataclass
