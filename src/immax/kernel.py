@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -15,19 +13,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immax.links import highest_argmax
-from immax.machines.binary import binary_machine
+from immax.links import by_score
 from immax.machines.data import Data, Matrix, Points
 from immax.machines.gram import KERNELS, Kernel
-from immax.machines.joint import joint_machine
 from immax.machines.machine import Machine
+from immax.machines.solve import solve_machines, votes
 from immax.margins import resolve_margins
 from immax.validation import Sample, check_choice, check_positive, training_sample
 
-__all__ = ["IMMAXSVC", "solve_machines", "votes"]
+__all__ = ["IMMAXSVC"]
 
 Array = NDArray[Any]
 
@@ -328,53 +324,13 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Labels by the highest score; the highest class on a tie."""
         scores = self.decision_function(X)
-        indices = (scores >= 0).astype(int) if scores.ndim == 1 else highest_argmax(scores)
-        return np.asarray(self.classes_[indices])
+        return np.asarray(self.classes_[by_score(scores)])
 
     @available_if(_has_proba)
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities by calibrated=True, shape (n, c)."""
         check_is_fitted(self)
         return np.asarray(self.calibration_.predict_proba(X))
-
-
-def solve_machines(
-    data: Data, y: Array, limits: Array, rho: Array, multiclass: str, options: dict[str, Any]
-) -> list[Machine]:
-    """One machine, or one for each pair of classes."""
-    if rho.size == 2:
-        return [binary_machine(data, y, limits, rho, **options)]
-    if multiclass == "max":
-        return [joint_machine(data, y, limits, rho, **options)]
-    pairs = combinations(range(rho.size), 2)
-    return [_between(data, y, limits, rho, pair, options) for pair in pairs]
-
-
-def votes(scores: Array, n_classes: int) -> Array:
-    """Scores of pairs to votes for classes, (n, c), and how sure they are."""
-    return np.asarray(_ovr_decision_function(scores > 0, scores, n_classes))
-
-
-def _between(
-    data: Data,
-    y: Array,
-    limits: Array,
-    rho: Array,
-    pair: tuple[int, int],
-    options: dict[str, Any],
-) -> Machine:
-    """The machine of two of the classes, with coefficients for all samples."""
-    members = np.flatnonzero(np.isin(y, pair))
-    small = binary_machine(
-        data.subset(members),
-        (y[members] == pair[1]).astype(int),
-        limits[members],
-        rho[list(pair)],
-        **options,
-    )
-    coefficients = np.zeros((1, y.size))
-    coefficients[:, members] = small.coefficients
-    return replace(small, coefficients=coefficients)
 
 
 def _folds(sample: Sample, random_state: Any) -> Array:

@@ -17,7 +17,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immax.links import check_costs, decide, highest_argmax, immax_proba, spec_proba
+from immax.links import by_score, check_costs, decide, immax_proba, spec_proba
 from immax.losses.catalog import make_spec
 from immax.losses.risks import ExponentialRisk, MarginRisk, MaxRisk, SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
@@ -155,8 +155,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
         if self.rule == "bayes":
             return np.asarray(self.classes_[decide(self.predict_proba(X), self.costs)])
         scores = self.decision_function(X)
-        indices = (scores >= 0).astype(int) if scores.ndim == 1 else highest_argmax(scores)
-        return np.asarray(self.classes_[indices])
+        return np.asarray(self.classes_[by_score(scores)])
 
     @available_if(_has_proba)
     def predict_proba(self, X: Any) -> Array:

@@ -21,7 +21,15 @@ from immax.losses.spec import LossSpec
 from immax.losses.surrogates import softplus
 from immax.margins import class_vector
 
-__all__ = ["check_costs", "decide", "highest_argmax", "immax_proba", "spec_proba", "stationary"]
+__all__ = [
+    "by_score",
+    "check_costs",
+    "decide",
+    "highest_argmax",
+    "immax_proba",
+    "spec_proba",
+    "stationary",
+]
 
 Array = NDArray[Any]
 
@@ -352,6 +360,11 @@ def _log_reduce(rates: Array) -> Array:
 def highest_argmax(values: Array) -> NDArray[np.intp]:
     """The index of each row's largest entry, the highest one on a tie, as in the paper."""
     return np.asarray(values.shape[1] - 1 - np.argmax(values[:, ::-1], axis=1))
+
+
+def by_score(scores: Array) -> NDArray[np.intp]:
+    """Class indices by the highest score, (n, c), or by the sign of class 1's, (n,)."""
+    return (scores >= 0).astype(np.intp) if scores.ndim == 1 else highest_argmax(scores)
 
 
 def check_costs(costs: ArrayLike, n_classes: int) -> Array:

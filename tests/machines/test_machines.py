@@ -261,6 +261,7 @@ def test_what_cannot_be_balanced_is_said_to_be_unbalanced():
     balanced, could = joint._balanced(a, np.array([0, 1]), caps)
     assert could
     np.testing.assert_allclose(balanced.sum(axis=0), 0, atol=1e-15)
-    a = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0], [0.0, -0.5, 0.5]])
-    _, could = joint._balanced(a, np.array([0, 1, 2]), np.array([1.0, 0.0, 1.0]))
-    assert could
+    # Class 0 has one too much and class 2 one too little, and no sample of either can help.
+    a = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, 0.0]])
+    _, could = joint._balanced(a, np.array([0, 1, 2]), np.array([1.0, 1.0, 0.0]))
+    assert not could

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from immax.solvers import Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.memory import Memory
 
-__all__ = ["Cells", "Fold", "LinearCells", "Results"]
+__all__ = ["Cells", "Judge", "LinearCells", "Results"]
 
 Array = NDArray[Any]
 
@@ -52,22 +52,37 @@ class Cells(Protocol):
 
 
 @dataclass(frozen=True)
-class Fold:
-    """Training counts and the test part, scored."""
+class Judge:
+    """Samples with their labels, and how scores for them are judged."""
 
-    classes: Array
-    counts: Array
     X: Any
-    y: Array
+    y: Array  # indices of classes
     weight: Array | None
+    classes: Array
     loss: str
     rules: Sequence[str]
     scorer: Scorer
 
+    def present(self, train: Array) -> Array:
+        """The weight of every sample in a fit to these."""
+        weight = np.zeros(self.y.size)
+        np.add.at(weight, train, 1.0 if self.weight is None else self.weight[train])
+        return weight
+
+    def counts(self, present: Array) -> Array:
+        """Class counts of such a fit."""
+        return np.bincount(self.y, weights=present, minlength=self.classes.size)
+
+    def part(self, test: Array) -> Judge:
+        """Of some of the samples."""
+        weight = None if self.weight is None else self.weight[test]
+        return replace(self, X=self.X[test], y=self.y[test], weight=weight)
+
     def score(self, scores: Array, rho: Array) -> list[float]:
         """By each rule."""
+        labels = self.classes[self.y]
         models = (HeldOut(self.classes, scores, rho, self.loss, rule) for rule in self.rules)
-        return [self.scorer(model, self.X, self.y, self.weight) for model in models]
+        return [self.scorer(model, self.X, labels, self.weight) for model in models]
 
 
 @dataclass(frozen=True)
@@ -77,13 +92,7 @@ class LinearCells:
     ``tol`` is what a cell's objective may be off by, as a share of it.
     """
 
-    X: Any
-    y: Array
-    weight: Array | None
-    classes: Array
-    loss: str
-    rules: Sequence[str]
-    scorer: Scorer
+    judge: Judge
     tol: float
 
     def run(
@@ -100,29 +109,20 @@ class LinearCells:
         preconditioner.
         """
         train, test = fold
-        present = np.zeros(self.y.size)
-        np.add.at(present, train, 1.0 if self.weight is None else self.weight[train])
-        counts = np.bincount(self.y, weights=present, minlength=self.classes.size)
-        share = (present / present.sum()).astype(self.X.dtype)
-        held_out = Fold(
-            self.classes,
-            counts,
-            self.X[test],
-            self.classes[self.y[test]],
-            None if self.weight is None else self.weight[test],
-            self.loss,
-            self.rules,
-            self.scorer,
-        )
+        X, y = self.judge.X, self.judge.y
+        present = self.judge.present(train)
+        counts = self.judge.counts(present)
+        share = (present / present.sum()).astype(X.dtype)
+        held_out = self.judge.part(test)
         margins = [family.margins(point, counts) for point in points]
-        found = Results.empty(len(points), len(prices), len(self.rules))
+        found = Results.empty(len(points), len(prices), len(self.judge.rules))
         above: list[Array] = []  # solutions for the next larger lam
         for j, lam in enumerate(prices):
             memory, here = Memory(10), list[Array]()
             for i, rho in enumerate(margins):
                 start = time.perf_counter()
-                risk = immax_risk(self.loss, "auto", self.y, rho, share)
-                problem = Problem(self.X, risk, float(lam))
+                risk = immax_risk(self.judge.loss, "auto", y, rho, share)
+                problem = Problem(X, risk, float(lam))
                 theta = _fit(problem, _guess(here, above, i), memory, self.tol)
                 here.append(theta)
                 fitted = time.perf_counter()

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immax.linear import IMMAXClassifier
 from immax.search.base import MarginSearch, grid_of
-from immax.search.cells import Cells, LinearCells
+from immax.search.cells import Cells, Judge, LinearCells
 from immax.search.families import MarginFamily
 from immax.search.scoring import Scorer
 from immax.validation import Sample, check_choice
@@ -178,7 +178,8 @@ class IMMAXClassifierCV(MarginSearch):
         if entries >= LARGE and scorer.by_labels:
             X = X.astype(np.float32)  # half the bytes take half the time, and do for labels
         tol = ROUGH if scorer.by_labels else FINE
-        return LinearCells(X, sample.labels, weight, sample.classes, self.loss, rules, scorer, tol)
+        judge = Judge(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
+        return LinearCells(judge, tol)
 
     def _machine(self) -> IMMAXClassifier:
         return IMMAXClassifier(

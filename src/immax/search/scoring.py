@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from immax.links import decide, highest_argmax, immax_proba
+from immax.links import by_score, decide, immax_proba
 
 __all__ = ["HeldOut", "Scorer"]
 
@@ -46,8 +46,7 @@ class HeldOut(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         if self.rule == "bayes":
             return np.asarray(self.classes[decide(self.predict_proba(X))])
-        indices = (scores >= 0).astype(int) if scores.ndim == 1 else highest_argmax(scores)
-        return np.asarray(self.classes[indices])
+        return np.asarray(self.classes[by_score(scores)])
 
 
 class Scorer:

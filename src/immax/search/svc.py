@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from immax.kernel import IMMAXSVC, solve_machines, votes
+from immax.kernel import IMMAXSVC
 from immax.machines.data import Data, Points
+from immax.machines.solve import solve_machines, votes
 from immax.search.base import MarginSearch, grid_of
-from immax.search.cells import Cells, Fold, Results
+from immax.search.cells import Cells, Judge, Results
 from immax.search.families import MarginFamily
 from immax.search.scoring import Scorer
 from immax.validation import Sample
@@ -31,13 +32,9 @@ class MachineCells:
     """Kernel machines; all of them look at the same kernel values."""
 
     data: Data
-    X: Any
-    y: Array
-    weight: Array | None
-    classes: Array
+    judge: Judge
     multiclass: str
     options: dict[str, Any]
-    scorer: Scorer
 
     def run(
         self,
@@ -48,20 +45,11 @@ class MachineCells:
     ) -> Results:
         """Fit to the training part and score on the test part."""
         train, test = fold
-        weight = np.ones(self.y.size) if self.weight is None else self.weight
-        train = train[weight[train] > 0]
-        y, weights, part = self.y[train], weight[train], self.data.subset(train)
-        counts = np.bincount(y, weights=weights, minlength=self.classes.size)
-        held_out = Fold(
-            self.classes,
-            counts,
-            self.X[test],
-            self.classes[self.y[test]],
-            None if self.weight is None else self.weight[test],
-            "hinge",
-            ["score"],
-            self.scorer,
-        )
+        present = self.judge.present(train)
+        train = train[present[train] > 0]
+        y, weights, part = self.judge.y[train], present[train], self.data.subset(train)
+        counts = self.judge.counts(present)
+        held_out = self.judge.part(test)
         found = Results.empty(len(points), len(prices), 1)
         for i, point in enumerate(points):
             rho = family.margins(point, counts)
@@ -211,16 +199,15 @@ class IMMAXSVCCV(MarginSearch):
         sample: Sample,
         weight: Array | None,
         scorer: Scorer,
-        rules: list[str],  # noqa: ARG002
+        rules: list[str],
     ) -> Cells:
         machine = self._plain()
         data, _ = machine._data(X, np.arange(X.shape[0]), sample.weight)
         if isinstance(data, Points) and 8 * X.shape[0] ** 2 <= self.cache_size * 2**20:
             data = data.matrix()
         options = machine._options()
-        return MachineCells(
-            data, X, sample.labels, weight, sample.classes, self.multiclass, options, scorer
-        )
+        judge = Judge(X, sample.labels, weight, sample.classes, "hinge", rules, scorer)
+        return MachineCells(data, judge, self.multiclass, options)
 
     def _machine(self) -> IMMAXSVC:
         return self._plain(C=self.best_C_, margins=self.best_margins_)
