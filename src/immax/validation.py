@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["Sample", "check_choice", "check_positive", "training_sample"]
+__all__ = ["Sample", "check_choice", "check_positive", "nearest", "training_sample"]
 
 Array = NDArray[Any]
 
@@ -24,6 +26,15 @@ def check_positive(name: str, value: Any) -> None:
     """Refuse a parameter that is not a positive, finite number."""
     if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: what may have been meant, or what there is."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"
 
 
 class Sample(NamedTuple):

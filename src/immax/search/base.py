@@ -104,11 +104,11 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             parts = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
                 delayed(cells.run)(fold, family, points, prices) for fold in folds
             )
-            return Results(*(np.stack(part, axis=-1) for part in zip(*parts, strict=True)))
+            return Results(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
         most = int(self.budget) // (len(prices) * len(folds))
         points, results = _explore(family, sample.counts, int(self.n_margins), evaluate, most)
-        self._choose(points, results, prices, rules, family, sample.counts, len(folds))
+        self._choose(points, results, prices, rules, family, sample.counts)
         self.classes_ = sample.classes
         if self.refit:
             self.best_estimator_ = self._machine().fit(given, y, sample_weight)
@@ -124,9 +124,9 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
         rules: list[str],
         family: MarginFamily,
         counts: Array,
-        n_folds: int,
     ) -> None:
         """Tabulate all cells and pick one."""
+        n_folds = results.scores.shape[-1]
         margins = [family.margins(point, counts) for point in points]
         cells = [
             (i, j, k)

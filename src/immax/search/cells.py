@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -13,12 +13,13 @@ from scipy import sparse
 
 from immax.linear import immax_risk
 from immax.search.families import MarginFamily
+from immax.search.folds import Fold
 from immax.search.scoring import HeldOut, Scorer
 from immax.solvers import Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.memory import Memory
 
-__all__ = ["Cells", "Judge", "LinearCells", "Results"]
+__all__ = ["Cells", "Judge", "LinearCells", "Results", "linear_path"]
 
 Array = NDArray[Any]
 
@@ -26,27 +27,23 @@ MOST = 1000  # iterations
 
 
 class Results(NamedTuple):
-    """Of some margins (axis 0) and prices (axis 1), and for scores rules (axis 2)."""
+    """Of some margins (axis 0) and prices (axis 1), for scores rules (axis 2), and tests (last)."""
 
     scores: Array
     fit_times: Array
     score_times: Array
 
     @classmethod
-    def empty(cls, margins: int, prices: int, rules: int) -> Results:
+    def empty(cls, margins: int, prices: int, rules: int, tests: int = 1) -> Results:
         shape = margins, prices
-        return cls(np.empty((*shape, rules)), np.empty(shape), np.empty(shape))
+        return cls(*(np.empty((*shape, *rest, tests)) for rest in ((rules,), (), ())))
 
 
 class Cells(Protocol):
     """Fits and scores all cells of a fold."""
 
     def run(
-        self,
-        fold: tuple[Array, Array],
-        family: MarginFamily,
-        points: Sequence[Array],
-        prices: Array,
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
     ) -> Results:
         """Those of some points of the family, and of all prices."""
 
@@ -84,6 +81,14 @@ class Judge:
         models = (HeldOut(self.classes, scores, rho, self.loss, rule) for rule in self.rules)
         return [self.scorer(model, self.X, labels, self.weight) for model in models]
 
+    def score_groups(self, scores: Array, rho: Array, groups: Sequence[Array]) -> Array:
+        """Of groups of samples, by each rule; the margins are those of each sample's model."""
+        labels = self.classes[self.y]
+        models = (HeldOut(self.classes, scores, rho, self.loss, rule) for rule in self.rules)
+        return np.array(
+            [self.scorer.groups(model, self.X, labels, self.weight, groups) for model in models]
+        )
+
 
 @dataclass(frozen=True)
 class LinearCells:
@@ -96,41 +101,46 @@ class LinearCells:
     tol: float
 
     def run(
-        self,
-        fold: tuple[Array, Array],
-        family: MarginFamily,
-        points: Sequence[Array],
-        prices: Array,
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
     ) -> Results:
         """Fit to the training part and score on the test part.
 
         All samples are in every fit, those of the test part with a weight of zero: nothing is
-        copied. For each lam, the largest first, the margins follow one another, and share a
-        preconditioner.
+        copied.
         """
-        train, test = fold
-        X, y = self.judge.X, self.judge.y
+        train, (test,) = fold
         present = self.judge.present(train)
         counts = self.judge.counts(present)
-        share = (present / present.sum()).astype(X.dtype)
         held_out = self.judge.part(test)
         margins = [family.margins(point, counts) for point in points]
         found = Results.empty(len(points), len(prices), len(self.judge.rules))
-        above: list[Array] = []  # solutions for the next larger lam
-        for j, lam in enumerate(prices):
-            memory, here = Memory(10), list[Array]()
-            for i, rho in enumerate(margins):
-                start = time.perf_counter()
-                risk = immax_risk(self.judge.loss, "auto", y, rho, share)
-                problem = Problem(X, risk, float(lam))
-                theta = _fit(problem, _guess(here, above, i), memory, self.tol)
-                here.append(theta)
-                fitted = time.perf_counter()
-                found.scores[i, j] = held_out.score(_scores(held_out.X, theta), rho)
-                found.fit_times[i, j] = fitted - start
-                found.score_times[i, j] = time.perf_counter() - fitted
-            above = here
+        start = time.perf_counter()
+        for i, j, _, theta in linear_path(self.judge, present, margins, prices, self.tol):
+            fitted = time.perf_counter()
+            found.scores[i, j, :, 0] = held_out.score(_scores(held_out.X, theta), margins[i])
+            found.fit_times[i, j] = fitted - start
+            start = time.perf_counter()
+            found.score_times[i, j] = start - fitted
         return found
+
+
+def linear_path(
+    judge: Judge, present: Array, margins: Sequence[Array], prices: Array, tol: float
+) -> Iterator[tuple[int, int, Problem[Any], Array]]:
+    """Indices, problems and solutions of all margins for each lam, the largest first.
+
+    Margins of one lam follow one another, and share a preconditioner.
+    """
+    share = (present / present.sum()).astype(judge.X.dtype)
+    above: list[Array] = []  # solutions for the next larger lam
+    for j, lam in enumerate(prices):
+        memory, here = Memory(10), list[Array]()
+        for i, rho in enumerate(margins):
+            risk = immax_risk(judge.loss, "auto", judge.y, rho, share)
+            problem = Problem(judge.X, risk, float(lam))
+            here.append(_fit(problem, _guess(here, above, i), memory, tol))
+            yield i, j, problem, here[-1]
+        above = here
 
 
 def _guess(here: list[Array], above: list[Array], i: int) -> Array | None:

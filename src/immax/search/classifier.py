@@ -14,6 +14,7 @@ from immax.linear import IMMAXClassifier
 from immax.search.base import MarginSearch, grid_of
 from immax.search.cells import Cells, Judge, LinearCells
 from immax.search.families import MarginFamily
+from immax.search.leave_one_out import MOST_PARAMETERS, LeaveOneOut
 from immax.search.scoring import Scorer
 from immax.validation import Sample, check_choice
 
@@ -55,9 +56,11 @@ class IMMAXClassifierCV(MarginSearch):
         Values of lambda; by default eight from 1e-6 to 10.
     n_margins : int, default=10
         Values of each of the family's parameters.
-    cv : int, splitter or iterable of (train, test), default=5
+    cv : int, "loo", splitter or iterable of (train, test), default=5
         A number is that many stratified, shuffled folds, or as many as the rarest class has
-        samples, with a warning.
+        samples, with a warning. "loo" is approximate leave-one-out: one fit of a cell to all
+        samples, and from it a Newton step to the model without each of them; the scores are those
+        of ten stratified groups. For smooth losses and up to 1,000 coefficients.
     scoring : str, callable or None, default="accuracy"
         Any of scikit-learn's scorers.
     rule : {"auto", "score", "bayes"}, default="auto"
@@ -155,6 +158,11 @@ class IMMAXClassifierCV(MarginSearch):
             raise ValueError(
                 "rule='bayes' needs probabilities, which the hinge loss does not determine"
             )
+        if self.loss == "hinge" and isinstance(self.cv, str):
+            raise ValueError(
+                "cv='loo' needs a smooth loss, logistic or exponential; the hinge has kinks, where "
+                "no Newton step leads from one model to another: take a number of folds"
+            )
 
     def _prices(self) -> Array:
         return grid_of("lams", self.lams, LAMS)[::-1]
@@ -174,6 +182,15 @@ class IMMAXClassifierCV(MarginSearch):
     def _cells(
         self, X: Any, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
     ) -> Cells:
+        if isinstance(self.cv, str):
+            outputs = 1 if len(sample.classes) == 2 else len(sample.classes)
+            if outputs * (X.shape[1] + 1) > MOST_PARAMETERS:
+                raise ValueError(
+                    f"cv='loo' inverts a matrix of {outputs * (X.shape[1] + 1)} rows; beyond "
+                    f"{MOST_PARAMETERS} take a number of folds"
+                )
+            judge = Judge(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
+            return LeaveOneOut(judge, FINE)
         entries = X.nnz if sparse.issparse(X) else X.size
         if entries >= LARGE and scorer.by_labels:
             X = X.astype(np.float32)  # half the bytes take half the time, and do for labels

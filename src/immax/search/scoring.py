@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
 
@@ -19,7 +19,10 @@ Array = NDArray[Any]
 
 
 class HeldOut(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose scores are known; what it is asked about does not matter."""
+    """A fitted classifier whose scores are known; what it is asked about does not matter.
+
+    Margins ``rho`` are those of the classifier, or of shape (n, c): of each sample's own one.
+    """
 
     def __init__(
         self, classes: Array, scores: Array, rho: Array, loss: str, rule: str = "score"
@@ -29,6 +32,10 @@ class HeldOut(ClassifierMixin, BaseEstimator):
         self.rho = rho
         self.loss = loss
         self.rule = rule
+
+    def part(self, rows: Array) -> HeldOut:
+        """Of some of the samples, each with its own margins."""
+        return HeldOut(self.classes, self.scores[rows], self.rho[rows], self.loss, self.rule)
 
     @property
     def classes_(self) -> Array:
@@ -40,7 +47,15 @@ class HeldOut(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         if self.loss == "hinge":
             raise AttributeError("the hinge loss does not determine probabilities")
-        return immax_proba(self.decision_function(X), self.rho, self.loss)
+        scores = self.decision_function(X)
+        if self.rho.ndim == 1:
+            return immax_proba(scores, self.rho, self.loss)
+        proba = np.empty((len(scores), len(self.classes)))
+        margins, which = np.unique(self.rho, axis=0, return_inverse=True)
+        for kind, rho in enumerate(margins):
+            rows = which.ravel() == kind
+            proba[rows] = immax_proba(scores[rows], rho, self.loss)
+        return proba
 
     def predict(self, X: Any) -> Array:
         scores = self.decision_function(X)
@@ -72,3 +87,17 @@ class Scorer:
         if weight is not None and self._weighted:
             return float(self._scorer(model, X, y, sample_weight=weight))
         return float(self._scorer(model, X, y))
+
+    def groups(
+        self, model: HeldOut, X: Any, y: Array, weight: Array | None, groups: Sequence[Array]
+    ) -> list[float]:
+        """Of groups of samples."""
+        weights = [None if weight is None else weight[rows] for rows in groups]
+        if self._plain:
+            right = model.predict(X) == y
+            pairs = zip(groups, weights, strict=True)
+            return [float(np.average(right[rows], weights=own)) for rows, own in pairs]
+        return [
+            self(model.part(rows), X[rows], y[rows], own)
+            for rows, own in zip(groups, weights, strict=True)
+        ]

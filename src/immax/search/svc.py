@@ -17,6 +17,7 @@ from immax.machines.solve import solve_machines, votes
 from immax.search.base import MarginSearch, grid_of
 from immax.search.cells import Cells, Judge, Results
 from immax.search.families import MarginFamily
+from immax.search.folds import Fold
 from immax.search.scoring import Scorer
 from immax.validation import Sample
 
@@ -37,14 +38,10 @@ class MachineCells:
     options: dict[str, Any]
 
     def run(
-        self,
-        fold: tuple[Array, Array],
-        family: MarginFamily,
-        points: Sequence[Array],
-        prices: Array,
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
     ) -> Results:
         """Fit to the training part and score on the test part."""
-        train, test = fold
+        train, (test,) = fold
         present = self.judge.present(train)
         train = train[present[train] > 0]
         y, weights, part = self.judge.y[train], present[train], self.data.subset(train)
@@ -62,7 +59,7 @@ class MachineCells:
                 scores = self.data.scores(test, train, coefficients) + biases
                 if rho.size > 2 and self.multiclass == "ovo":
                     scores = votes(scores, rho.size)
-                found.scores[i, j] = held_out.score(scores, rho)
+                found.scores[i, j, :, 0] = held_out.score(scores, rho)
                 found.fit_times[i, j] = fitted - start
                 found.score_times[i, j] = time.perf_counter() - fitted
         return found
@@ -176,6 +173,11 @@ class IMMAXSVCCV(MarginSearch):
 
     def _check_parameters(self) -> None:
         self._plain()._check_parameters()
+        if isinstance(self.cv, str):
+            raise ValueError(
+                f"cv={self.cv!r}: the hinge has kinks, where no Newton step leads from one machine "
+                "to another; take a number of folds"
+            )
 
     def _validate(self, X: Any, y: Any) -> tuple[Any, Any]:
         sparse_ok = False if self.kernel == "precomputed" else "csr"

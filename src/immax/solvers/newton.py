@@ -13,7 +13,7 @@ from immax.solvers.line_search import Point, step
 from immax.solvers.preconditioners import diagonal_preconditioner
 from immax.solvers.problem import Problem, Solution
 
-__all__ = ["hessian", "newton"]
+__all__ = ["hessian", "newton", "unit_hessian"]
 
 Array = NDArray[Any]
 BLOCK_ROWS = 4096
@@ -49,20 +49,9 @@ def newton(
 def _direction(problem: Problem[SmoothRisk], point: Point, rng: np.random.Generator) -> Array:
     if point.gradient.size > MOST_PARAMETERS:
         return _conjugate_direction(problem, point, rng)
-    matrix = hessian(problem, problem.risk.curvature(point.scores))
     gradient = point.gradient.astype(np.float64)
-    k, width = gradient.shape
-    diagonal = np.arange(k * width)
-    largest = max(matrix[diagonal, diagonal].max(), np.finfo(np.float64).tiny)
-    null = problem.risk.null_direction
-    if null is not None:
-        # Stiffen the direction in which the risk is flat: there is nothing to gain in it.
-        outer = largest * np.outer(null, null)
-        matrix.reshape(k, width, k, width)[:, np.arange(width), :, np.arange(width)] += outer
-    # Scaled to a unit diagonal, columns of very different sizes do no harm.
-    scale = 1 / np.sqrt(np.maximum(matrix[diagonal, diagonal], 1e-300))
-    matrix *= scale[:, None]
-    matrix *= scale
+    matrix, scale = unit_hessian(problem, problem.risk.curvature(point.scores))
+    diagonal = np.arange(gradient.size)
     scaled = gradient.ravel() * scale
     ridge = 1e-14
     for _ in range(10):
@@ -103,6 +92,26 @@ def _conjugate_direction(
         search = steep + problem.dtype.type(following / height) * search
         height = following
     return direction if direction.any() else precondition(-point.gradient)
+
+
+def unit_hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> tuple[Array, Array]:
+    """The Hessian scaled to a unit diagonal, and the scale of each parameter.
+
+    Stiffened in the direction in which the risk is flat: there is nothing to gain in it. Scaled,
+    columns of very different sizes do no harm.
+    """
+    matrix = hessian(problem, curvature)
+    k, width = problem.shape
+    diagonal = np.arange(k * width)
+    null = problem.risk.null_direction
+    if null is not None:
+        largest = max(matrix[diagonal, diagonal].max(), np.finfo(np.float64).tiny)
+        outer = largest * np.outer(null, null)
+        matrix.reshape(k, width, k, width)[:, np.arange(width), :, np.arange(width)] += outer
+    scale = 1 / np.sqrt(np.maximum(matrix[diagonal, diagonal], 1e-300))
+    matrix *= scale[:, None]
+    matrix *= scale
+    return matrix, scale
 
 
 def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
