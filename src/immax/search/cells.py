@@ -82,11 +82,13 @@ class Judge:
         return [self.scorer(model, self.X, labels, self.weight) for model in models]
 
     def score_groups(self, scores: Array, rho: Array, groups: Sequence[Array]) -> Array:
-        """Of groups of samples, by each rule; the margins are those of each sample's model."""
-        labels = self.classes[self.y]
-        models = (HeldOut(self.classes, scores, rho, self.loss, rule) for rule in self.rules)
+        """Of groups of samples, by each rule; row k of the margins is that of class k's models."""
+        labels, scorer = self.classes[self.y], self.scorer
+        models = (
+            HeldOut(self.classes, scores, rho, self.loss, rule, self.y) for rule in self.rules
+        )
         return np.array(
-            [self.scorer.groups(model, self.X, labels, self.weight, groups) for model in models]
+            [scorer.groups(model, self.X, labels, self.weight, groups) for model in models]
         )
 
 

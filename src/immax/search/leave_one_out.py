@@ -57,7 +57,7 @@ class LeaveOneOut:
         for i, j, problem, theta in linear_path(judge, present, margins, prices, self.tol):
             scores = left_out_scores(problem, theta, judge, present, without[i])
             fitted = time.perf_counter()
-            found.scores[i, j] = judge.score_groups(scores, without[i][judge.y], groups)
+            found.scores[i, j] = judge.score_groups(scores, without[i], groups)
             found.fit_times[i, j] = (fitted - start) / len(groups)
             start = time.perf_counter()
             found.score_times[i, j] = (start - fitted) / len(groups)

@@ -21,21 +21,30 @@ Array = NDArray[Any]
 class HeldOut(ClassifierMixin, BaseEstimator):
     """A fitted classifier whose scores are known; what it is asked about does not matter.
 
-    Margins ``rho`` are those of the classifier, or of shape (n, c): of each sample's own one.
+    Samples may have been scored by different models: ``rho[kinds[i]]`` are the margins of the one
+    that scored sample i.
     """
 
     def __init__(
-        self, classes: Array, scores: Array, rho: Array, loss: str, rule: str = "score"
+        self,
+        classes: Array,
+        scores: Array,
+        rho: Array,
+        loss: str,
+        rule: str = "score",
+        kinds: Array | None = None,
     ) -> None:
         self.classes = classes
         self.scores = scores
         self.rho = rho
         self.loss = loss
         self.rule = rule
+        self.kinds = kinds
 
     def part(self, rows: Array) -> HeldOut:
-        """Of some of the samples, each with its own margins."""
-        return HeldOut(self.classes, self.scores[rows], self.rho[rows], self.loss, self.rule)
+        """Of some of the samples."""
+        kinds = None if self.kinds is None else self.kinds[rows]
+        return HeldOut(self.classes, self.scores[rows], self.rho, self.loss, self.rule, kinds)
 
     @property
     def classes_(self) -> Array:
@@ -48,13 +57,13 @@ class HeldOut(ClassifierMixin, BaseEstimator):
         if self.loss == "hinge":
             raise AttributeError("the hinge loss does not determine probabilities")
         scores = self.decision_function(X)
-        if self.rho.ndim == 1:
+        if self.kinds is None:
             return immax_proba(scores, self.rho, self.loss)
         proba = np.empty((len(scores), len(self.classes)))
-        margins, which = np.unique(self.rho, axis=0, return_inverse=True)
-        for kind, rho in enumerate(margins):
-            rows = which.ravel() == kind
-            proba[rows] = immax_proba(scores[rows], rho, self.loss)
+        for kind, rho in enumerate(self.rho):
+            rows = np.flatnonzero(self.kinds == kind)
+            if rows.size:
+                proba[rows] = immax_proba(scores[rows], rho, self.loss)
         return proba
 
     def predict(self, X: Any) -> Array:
@@ -79,11 +88,13 @@ class Scorer:
         self.by_labels = "predict" in asked
         function: Callable[..., Any] = getattr(self._scorer, "_score_func", self._scorer)
         self._weighted = "sample_weight" in signature(function).parameters
-        self._plain = scoring in (None, "accuracy")
+        # The most common ones without scikit-learn's checks, which take longer than a fit.
+        plain = {None: _right, "accuracy": _right, "neg_log_loss": _log_probability}
+        self._each = plain.get(scoring) if scoring is None or isinstance(scoring, str) else None
 
     def __call__(self, model: HeldOut, X: Any, y: Array, weight: Array | None) -> float:
-        if self._plain:
-            return float(np.average(model.predict(X) == y, weights=weight))
+        if self._each:
+            return float(np.average(self._each(model, X, y), weights=weight))
         if weight is not None and self._weighted:
             return float(self._scorer(model, X, y, sample_weight=weight))
         return float(self._scorer(model, X, y))
@@ -93,11 +104,21 @@ class Scorer:
     ) -> list[float]:
         """Of groups of samples."""
         weights = [None if weight is None else weight[rows] for rows in groups]
-        if self._plain:
-            right = model.predict(X) == y
+        if self._each:
+            each = self._each(model, X, y)
             pairs = zip(groups, weights, strict=True)
-            return [float(np.average(right[rows], weights=own)) for rows, own in pairs]
+            return [float(np.average(each[rows], weights=own)) for rows, own in pairs]
         return [
             self(model.part(rows), X[rows], y[rows], own)
             for rows, own in zip(groups, weights, strict=True)
         ]
+
+
+def _right(model: HeldOut, X: Any, y: Array) -> Array:
+    return np.asarray(model.predict(X) == y)
+
+
+def _log_probability(model: HeldOut, X: Any, y: Array) -> Array:
+    proba = model.predict_proba(X)
+    own = proba[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    return np.log(np.maximum(own, np.finfo(proba.dtype).eps))
