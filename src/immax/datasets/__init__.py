@@ -1,6 +1,46 @@
 """Data sets, and ways to make them imbalanced."""
 
-from immax.datasets.imbalance import long_tailed
+from immax.datasets.cache import cache_dir
+from immax.datasets.cifar import load_cifar10, load_cifar100
+from immax.datasets.download import fetch
+from immax.datasets.idx import load_fashion_mnist, load_mnist
+from immax.datasets.images import ImageData
+from immax.datasets.imbalance import (
+    class_shares,
+    keep_shares,
+    long_tailed,
+    step_imbalanced,
+    subset,
+)
 from immax.datasets.keel import keel_names, load_keel
+from immax.datasets.synthetic import (
+    SphericalMixture,
+    gaussian_mixture,
+    separable_pair,
+    sparse_text,
+)
+from immax.datasets.tables import read_table
+from immax.datasets.tiny_imagenet import load_tiny_imagenet
 
-__all__ = ["keel_names", "load_keel", "long_tailed"]
+__all__ = [
+    "ImageData",
+    "SphericalMixture",
+    "cache_dir",
+    "class_shares",
+    "fetch",
+    "gaussian_mixture",
+    "keel_names",
+    "keep_shares",
+    "load_cifar10",
+    "load_cifar100",
+    "load_fashion_mnist",
+    "load_keel",
+    "load_mnist",
+    "load_tiny_imagenet",
+    "long_tailed",
+    "read_table",
+    "separable_pair",
+    "sparse_text",
+    "step_imbalanced",
+    "subset",
+]

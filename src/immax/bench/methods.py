@@ -1,0 +1,284 @@
+"""The methods that plans name, for each kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, TunedThresholdClassifierCV
+from sklearn.svm import LinearSVC
+
+from immax.kernel import IMMAXSVC
+from immax.linear import BaselineClassifier, IMMAXClassifier
+from immax.losses.catalog import METHODS, make_spec
+from immax.losses.spec import LossSpec
+from immax.margins import power_margins
+from immax.search import IMMAXSVCCV, IMMAXClassifierCV
+
+__all__ = [
+    "ESTIMATORS",
+    "MODELS",
+    "NETWORKS",
+    "Setting",
+    "grid_points",
+    "known_methods",
+    "make_estimator",
+    "network_spec",
+]
+
+Array = NDArray[Any]
+
+NETWORKS = ("resnet8", "resnet20", "resnet32", "resnet18", "resnet34", "mlp", "softmax")
+POWERS = tuple(np.linspace(-0.5, 1.0, 10).round(10))
+LAMS = tuple(np.logspace(-6, 1, 8))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a method needs to know beside the data."""
+
+    folds: int
+    use_folds: int
+    scoring: str
+    lams: Sequence[float]
+    powers: Sequence[float]
+    trials: int
+    grid: Mapping[str, Sequence[float]]
+    seed: int
+    y: Array
+
+    def splitter(self) -> StratifiedKFold:
+        """The same folds for all methods."""
+        rarest = int(np.unique(self.y, return_counts=True)[1].min())
+        return StratifiedKFold(min(self.folds, rarest), shuffle=True, random_state=self.seed)
+
+    def cv(self) -> Any:
+        """Those of them that are used."""
+        if not self.use_folds:
+            return self.splitter()
+        return list(self.splitter().split(self.y, self.y))[: self.use_folds]
+
+    def search(self, model: Any, grid: Any) -> GridSearchCV:
+        return GridSearchCV(model, grid, cv=self.cv(), scoring=self.scoring)
+
+    @property
+    def Cs(self) -> list[float]:  # noqa: N802
+        """The same penalties as λ, for IMMAX with equal margins of two classes."""
+        return [2 / (lam * len(self.y)) for lam in self.lams]
+
+
+def grid_points(
+    method: str, grid: Mapping[str, Sequence[float]], most: int = 0
+) -> list[dict[str, float]]:
+    """Hyper-parameters of a method to try: a grid, or the paper's; spread evenly if too many.
+
+    Examples
+    --------
+    >>> grid_points("ldam", {}, most=2)
+    [{'C': 0.0001}, {'C': 10000.0}]
+    >>> grid_points("ce", {})
+    [{}]
+    """
+    axes = dict(grid) or ({"power": POWERS} if method == "immax" else dict(METHODS[method].grid))
+    points = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    if most and len(points) > most:
+        points = [points[i] for i in np.linspace(0, len(points) - 1, most).round().astype(int)]
+    return points
+
+
+def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) -> LossSpec:
+    """The loss of a network: IMMAX has margins of mean one, by their power."""
+    if method == "immax":
+        counts = np.asarray(counts)
+        rho = power_margins(counts, params.get("power", 1 / 3)) * counts.size
+        return make_spec("immax", counts, rho=rho)
+    return make_spec(method, counts, **params)
+
+
+def _catalogue(method: str) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        points = grid_points(method, setting.grid, setting.trials)
+        model = BaselineClassifier(method, rule="score", random_state=setting.seed)
+        return setting.search(model, {"lam": list(setting.lams), "method_params": points})
+
+    return make
+
+
+def _immax(loss: str, **options: Any) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        powers = options.get("powers", setting.powers)
+        given = {key: value for key, value in options.items() if key != "powers"}
+        return IMMAXClassifierCV(
+            loss,
+            lams=list(setting.lams),
+            family=_Powers(tuple(powers)),
+            scoring=setting.scoring,
+            **{"cv": setting.cv(), **given},
+        )
+
+    return make
+
+
+@dataclass(frozen=True)
+class _Powers:
+    """The powers of a plan, as a family of margins."""
+
+    powers: tuple[float, ...]
+
+    def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Array:
+        return power_margins(counts, float(np.ravel(parameters)[0]))
+
+    def centre(self, counts: ArrayLike) -> Array:  # noqa: ARG002
+        return np.array([1 / 3])
+
+    def plain(self, counts: ArrayLike) -> Array:  # noqa: ARG002
+        return np.array([0.0])
+
+    def box(self, counts: ArrayLike) -> tuple[Array, Array]:  # noqa: ARG002
+        return np.array([min(self.powers)]), np.array([max(self.powers)])
+
+    def axes(self, counts: ArrayLike, n: int) -> list[Array]:  # noqa: ARG002
+        return [np.array(self.powers)]
+
+
+class _Weighted(ClassifierMixin, BaseEstimator):
+    """A classifier whose samples weigh inversely to the size of their class."""
+
+    def __init__(self, lam: float = 1e-3) -> None:
+        self.lam = lam
+
+    def fit(self, X: Any, y: Any) -> _Weighted:
+        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        self.machine_ = IMMAXClassifier("hinge", lam=self.lam, margins="equal")
+        self.machine_.fit(X, y, (1 / counts)[codes] * len(codes) / len(counts))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.machine_.predict(X)
+
+
+def _theory(setting: Setting) -> Any:
+    return setting.search(IMMAXClassifier(), {"lam": list(setting.lams)})
+
+
+def _logistic(weight: str | None = None) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        model = LogisticRegression(class_weight=weight, max_iter=2000)
+        return setting.search(model, {"C": setting.Cs})
+
+    return make
+
+
+def _resampled(name: str) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        try:
+            from imblearn.over_sampling import SMOTE, RandomOverSampler
+            from imblearn.pipeline import Pipeline
+            from imblearn.under_sampling import RandomUnderSampler
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f'{name} needs imbalanced-learn: pip install "immax[bench]"'
+            ) from error
+        rarest = int(np.unique(setting.y, return_counts=True)[1].min())
+        inner = rarest - -(-rarest // setting.splitter().n_splits)  # the least in an inner fold
+        sampler = {
+            "smote": SMOTE(k_neighbors=max(1, min(5, inner - 1)), random_state=setting.seed),
+            "over": RandomOverSampler(random_state=setting.seed),
+            "under": RandomUnderSampler(random_state=setting.seed),
+        }[name]
+        if name == "smote" and inner < 2:
+            sampler = RandomOverSampler(random_state=setting.seed)  # nothing to interpolate
+        steps = [("sample", sampler), ("model", LogisticRegression(max_iter=2000))]
+        return setting.search(Pipeline(steps), {"model__C": setting.Cs})
+
+    return make
+
+
+def _threshold(setting: Setting) -> Any:
+    scoring = setting.scoring if setting.scoring != "neg_log_loss" else "accuracy"
+    return TunedThresholdClassifierCV(
+        _logistic()(replace(setting, use_folds=0)),
+        scoring=scoring,
+        cv=setting.splitter(),
+        random_state=setting.seed,
+    )
+
+
+def _svc(weight: str | None) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        return setting.search(LinearSVC(class_weight=weight, max_iter=5000), {"C": setting.Cs})
+
+    return make
+
+
+def _kernel_machine(powers: Sequence[float] | None) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        if powers is None:
+            family = _Powers(tuple(setting.powers))
+            return IMMAXSVCCV(family=family, cv=setting.cv(), scoring=setting.scoring)
+        grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]}
+        return setting.search(IMMAXSVC(margins="equal"), grid)
+
+    return make
+
+
+LINEAR: dict[str, Callable[[Setting], Any]] = {
+    **{name: _catalogue(name) for name in METHODS if name != "immax"},
+    "immax": _immax("logistic"),
+    "immax_score": _immax("logistic", rule="score"),
+    "immax_bayes": _immax("logistic", rule="bayes"),
+    "immax_best": _immax("logistic", one_se=False),
+    "immax_loo": _immax("logistic", cv="loo"),
+    "immax_theory": _theory,
+    "immax_hinge": _immax("hinge"),
+    "hinge": _immax("hinge", powers=(0.0,)),
+    "hinge_balanced": lambda setting: setting.search(_Weighted(), {"lam": list(setting.lams)}),
+    "logistic": _logistic(),
+    "logistic_balanced": _logistic("balanced"),
+    "svc": _svc(None),
+    "svc_balanced": _svc("balanced"),
+    "smote": _resampled("smote"),
+    "over": _resampled("over"),
+    "under": _resampled("under"),
+    "threshold": _threshold,
+}
+KERNEL: dict[str, Callable[[Setting], Any]] = {
+    "immax": _kernel_machine(None),
+    "svc": _kernel_machine((0.0,)),
+}
+ESTIMATORS: Mapping[str, Mapping[str, Callable[[Setting], Any]]] = MappingProxyType(
+    {"linear": LINEAR, "kernel": KERNEL}
+)
+MODELS = (*ESTIMATORS, "surface", *NETWORKS)
+
+
+def known_methods(model: str) -> Sequence[str]:
+    """The methods that there are for a model."""
+    if model == "surface":
+        return ("immax",)
+    return tuple(METHODS) if model in NETWORKS else tuple(ESTIMATORS[model])
+
+
+def make_estimator(
+    model: str, method: str, y: Array, selection: Mapping[str, Any], grid: Any, seed: int
+) -> Any:
+    """An estimator that chooses its hyper-parameters when it is fitted."""
+    setting = Setting(
+        folds=selection["folds"],
+        use_folds=selection["use_folds"],
+        scoring=selection["scoring"],
+        lams=selection["lams"] or LAMS,
+        powers=selection["powers"] or POWERS,
+        trials=selection["trials"],
+        grid=grid,
+        seed=seed,
+        y=y,
+    )
+    return ESTIMATORS[model][method](setting)

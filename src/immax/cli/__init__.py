@@ -1,0 +1,1 @@
+"""The command ``immax``: one thin module for each of its commands."""

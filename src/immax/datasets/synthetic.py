@@ -1,0 +1,234 @@
+"""Samples of known laws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.linalg import helmert
+from scipy.special import ndtr, softmax
+from sklearn.utils import check_random_state
+
+from immax.datasets.imbalance import check_whole, class_shares
+from immax.validation import check_positive
+
+__all__ = ["SphericalMixture", "gaussian_mixture", "separable_pair", "sparse_text"]
+
+Array = NDArray[Any]
+
+WORDS_PER_TEXT = 40
+TOPIC_SHARE = 0.3  # of the words of a text
+DRAWS_AT_ONCE = 2**14
+
+
+def separable_pair(
+    n: int, ratio: float, margin: float = 0.5, random_state: Any = None
+) -> tuple[Array, Array]:
+    """Two clouds in the plane on either side of the line where the first coordinate is zero.
+
+    That line separates them best, and its distance from the nearest sample of either class, the
+    first of each, is the margin.
+
+    Parameters
+    ----------
+    n : int
+        At least 2.
+    ratio : float
+        Size of class 0 over that of class 1, at least 1.
+    margin : float
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+    y : ndarray of shape (n,)
+        First the samples of class 0, on the left, then those of class 1.
+
+    Examples
+    --------
+    >>> X, y = separable_pair(110, ratio=10, margin=0.5, random_state=0)
+    >>> np.bincount(y).tolist(), float(np.abs(X[:, 0]).min())
+    ([100, 10], 0.5)
+    """
+    check_positive("margin", margin)
+    sizes = _sizes(n, class_shares(2, "long_tailed", ratio))
+    rng = check_random_state(random_state)
+    clouds = []
+    for side, size in zip((-1, 1), sizes, strict=True):
+        points = rng.standard_normal((size, 2))
+        points[0] = 0
+        points[:, 0] = side * (margin + np.abs(points[:, 0]))
+        clouds.append(points)
+    return np.vstack(clouds), np.repeat([0, 1], sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class SphericalMixture:
+    """Normal classes that differ in their means only; the covariance is the identity.
+
+    Parameters
+    ----------
+    means : ndarray of shape (c, d)
+    priors : ndarray of shape (c,)
+    """
+
+    means: Array
+    priors: Array
+
+    def sample(self, counts: ArrayLike, random_state: Any = None) -> tuple[Array, Array]:
+        """So many samples of each class, class by class."""
+        rng = check_random_state(random_state)
+        y = np.repeat(np.arange(len(self.means)), np.asarray(counts))
+        return self.means[y] + rng.standard_normal((len(y), self.means.shape[1])), y
+
+    def posterior(self, X: ArrayLike) -> Array:
+        """The exact class probabilities, of shape (n, c)."""
+        intercepts = np.log(self.priors) - 0.5 * (self.means**2).sum(axis=1)
+        return np.asarray(softmax(np.asarray(X) @ self.means.T + intercepts, axis=1))
+
+    def bayes_error(self, n: int = 200_000, random_state: Any = 0) -> tuple[float, float]:
+        """The least error of any classifier, and the standard error of this number.
+
+        Exact for two classes. Of more, a mean over n draws.
+        """
+        if len(self.means) == 2:
+            return self._exact_error(), 0.0
+        check_whole("n", n, 2)
+        rng = check_random_state(random_state)
+        # In the space that the means span, whatever the number of features.
+        _, coordinates = np.linalg.qr(self.means.T)
+        within = SphericalMixture(coordinates.T, self.priors)
+        errors = np.empty(n)
+        for begin in range(0, n, DRAWS_AT_ONCE):
+            block = errors[begin : begin + DRAWS_AT_ONCE]
+            X, _ = within.sample(rng.multinomial(block.size, self.priors), rng)
+            block[:] = 1 - within.posterior(X).max(axis=1)
+        return float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n))
+
+    def _exact_error(self) -> float:
+        negative, positive = self.priors
+        distance = np.linalg.norm(self.means[1] - self.means[0])
+        # On the way from the first mean to the second the posteriors are equal here.
+        border = distance / 2 - np.log(positive / negative) / distance
+        return float(negative * ndtr(-border) + positive * ndtr(border - distance))
+
+
+def gaussian_mixture(
+    counts: ArrayLike, d: int, separation: float, random_state: Any = None
+) -> tuple[Array, Array, SphericalMixture]:
+    """A sample of normal classes, and the law that it follows.
+
+    Any two means are ``separation`` apart if d is at least the number of classes less one. Else
+    only neighbours are, on a circle, or on a line if d is 1.
+
+    Parameters
+    ----------
+    counts : array-like of int, shape (c,)
+        Samples of each class; their shares are the priors.
+    d : int
+        Number of features.
+    separation : float
+        In standard deviations.
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Class by class.
+    mixture : SphericalMixture
+        With the exact posteriors and the Bayes error.
+
+    Examples
+    --------
+    >>> X, y, mixture = gaussian_mixture([90, 10], d=5, separation=2.0, random_state=0)
+    >>> X.shape, mixture.posterior(X).shape
+    ((100, 5), (100, 2))
+    >>> round(mixture.bayes_error()[0], 4)
+    0.0701
+    """
+    check_whole("d", d, 1)
+    sizes = np.asarray(counts)
+    if sizes.ndim != 1 or sizes.size < 2 or sizes.dtype.kind not in "iu" or sizes.min() < 1:
+        raise ValueError(f"counts must be two or more positive whole numbers; got {counts!r}")
+    check_positive("separation", separation)
+    mixture = SphericalMixture(_means(sizes.size, d, separation), sizes / sizes.sum())
+    X, y = mixture.sample(sizes, random_state)
+    return X, y, mixture
+
+
+def _means(c: int, d: int, separation: float) -> Array:
+    means = np.zeros((c, d))
+    if d >= c - 1:
+        means[:, : c - 1] = separation / np.sqrt(2) * helmert(c).T
+    elif d == 1:
+        means[:, 0] = separation * (np.arange(c) - (c - 1) / 2)
+    else:
+        angles = 2 * np.pi * np.arange(c) / c
+        radius = separation / (2 * np.sin(np.pi / c))
+        means[:, :2] = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    return means
+
+
+def sparse_text(
+    n: int, d: int, n_classes: int, ratio: float, random_state: Any = None
+) -> tuple[sparse.csr_matrix, Array]:
+    """Bags of words of long-tailed classes.
+
+    Words follow Zipf's law; in some part of every text it is the law of the class, under which
+    other words are frequent.
+
+    Parameters
+    ----------
+    n : int
+        Number of texts, at least n_classes.
+    d : int
+        Number of words known.
+    n_classes : int
+    ratio : float
+        Largest class size over smallest, at least 1.
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    X : csr_matrix of shape (n, d)
+        How often each word occurs.
+    y : ndarray of shape (n,)
+        Sizes fall off exponentially from class 0 on.
+
+    Examples
+    --------
+    >>> X, y = sparse_text(111, 500, n_classes=3, ratio=100, random_state=0)
+    >>> X.shape, np.bincount(y).tolist()
+    ((111, 500), [100, 10, 1])
+    """
+    check_whole("d", d, 1)
+    rng = check_random_state(random_state)
+    sizes = _sizes(n, class_shares(n_classes, "long_tailed", ratio))
+    y = rng.permutation(np.repeat(np.arange(n_classes), sizes))
+    zipf = 1 / np.arange(1, d + 1)
+    zipf /= zipf.sum()
+    lengths = 1 + rng.poisson(WORDS_PER_TEXT - 1, size=n)
+    words = np.empty(lengths.sum(), np.intp)
+    texts = np.repeat(np.arange(n), lengths)
+    label = y[texts]
+    for k in range(n_classes):
+        law = (1 - TOPIC_SHARE) * zipf + TOPIC_SHARE * rng.permutation(zipf)
+        mine = np.flatnonzero(label == k)
+        words[mine] = rng.choice(d, size=mine.size, p=law / law.sum())
+    X = sparse.coo_matrix((np.ones(words.size), (texts, words)), shape=(n, d)).tocsr()
+    return X, y
+
+
+def _sizes(n: int, shares: Array) -> list[int]:
+    """Whole numbers of at least one that add up to n, nearly in proportion to the shares."""
+    check_whole("n", n, shares.size)
+    exact = shares * n / shares.sum()
+    sizes = np.maximum(1, np.floor(exact).astype(int))
+    while sizes.sum() != n:
+        step = 1 if sizes.sum() < n else -1
+        sizes[np.argmax(step * (exact - sizes) - (sizes + step < 1) * n)] += step
+    return sizes.tolist()
