@@ -43,12 +43,21 @@ READERS = {
     "cifar10": datasets.load_cifar10,
     "cifar100": datasets.load_cifar100,
     "tiny_imagenet": datasets.load_tiny_imagenet,
+}
+WITHOUT_SOURCE = {
     "fashion_mnist": datasets.load_fashion_mnist,
     "mnist": datasets.load_mnist,
 }
 
 
-def load_split(spec: Mapping[str, Any], data_dir: str | None, run: int, *, flat: bool) -> Split:
+def load_split(
+    spec: Mapping[str, Any],
+    data_dir: str | None,
+    run: int,
+    *,
+    flat: bool,
+    download: bool = False,
+) -> Split:
     """What a cell is trained and tested on.
 
     Parameters
@@ -61,12 +70,14 @@ def load_split(spec: Mapping[str, Any], data_dir: str | None, run: int, *, flat:
         Seeds which samples are kept.
     flat : bool
         Features for estimators, or images for networks.
+    download : bool
+        Whether to fetch what is not there.
     """
     data, variant = spec["data"], spec["variant"]
     if data["name"] in ("keel", "table"):
         return _table_split(data, variant, data_dir, run)
     key = (data["name"], data_dir, tuple(sorted(variant.items())), tuple(spec["tests"]))
-    options = (data["share"], data["features"], data.get("patches", 0), run, flat)
+    options = (data["share"], data["features"], data.get("patches", 0), run, flat, download)
     return _image_split(*key, *options)
 
 
@@ -81,8 +92,9 @@ def _image_split(
     patches: int,
     run: int,
     flat: bool,
+    download: bool,
 ) -> Split:
-    images = _images(name, data_dir)
+    images = _images(name, data_dir, download)
     shape = dict(variant)
     y_train, y_test, names = images.y_train, images.y_test, images.class_names
     train, test = np.arange(len(y_train)), np.arange(len(y_test))
@@ -117,10 +129,12 @@ def _image_split(
 
 
 @lru_cache(maxsize=1)
-def _images(name: str, data_dir: str | None) -> ImageData:
+def _images(name: str, data_dir: str | None, download: bool) -> ImageData:
     if name == "made_up_images":
         return _made_up()
-    return READERS[name](data_dir)
+    if name in WITHOUT_SOURCE:
+        return WITHOUT_SOURCE[name](data_dir)
+    return READERS[name](data_dir, download=download)
 
 
 def _made_up() -> ImageData:

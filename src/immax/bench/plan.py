@@ -42,7 +42,7 @@ class DataPlan:
     sets: tuple[str, ...] = ()  # of KEEL; all of them if none are named
     path: str = ""  # of a table
     target: str = ""
-    features: str = "pixels"  # or "patches"
+    features: tuple[str, ...] = ("pixels",)  # or "patches": one for all sets, or one for each
     patches: int = 600  # random ones, pooled over four quadrants, both signs
     share: float = 1.0  # of every class, before any imbalance
     folds: int = 5  # outer ones, for data without a test set
@@ -216,8 +216,9 @@ class Plan:
         if name in ("keel", "table"):
             spec["folds"] = self.data.folds
         else:
-            spec["features"] = self.data.features
-            if self.data.features == "patches":
+            own = self.data.features
+            spec["features"] = own[self.data.names.index(name) if len(own) > 1 else 0]
+            if spec["features"] == "patches":
                 spec["patches"] = self.data.patches
         return spec
 
@@ -368,7 +369,10 @@ def _check(plan: Plan) -> None:
         )
     if not 0 < plan.data.share <= 1:
         raise PlanError(f"data.share must be above 0 and at most 1; got {plan.data.share}")
-    _among("data.features", plan.data.features, ("pixels", "patches"))
+    for kind in plan.data.features:
+        _among("data.features", kind, ("pixels", "patches"))
+    if len(plan.data.features) not in (1, len(plan.data.names)):
+        raise PlanError("data.features must name one kind, or one for each of data.names")
     _among("training.augment", plan.training.augment, ("none", "crop", "crop_flip"))
     _among("training.precision", plan.training.precision, ("float32", "bfloat16"))
 

@@ -27,11 +27,19 @@ from immax.bench.store import Store
 from immax.bench.surface import surface
 from immax.links import by_score, spec_proba
 
-__all__ = ["Found", "environment", "work", "work_on"]
+__all__ = ["Found", "Place", "environment", "work", "work_on"]
 
 Array = NDArray[Any]
 
 PULSE = 15.0  # seconds between signs of life
+
+
+class Place(NamedTuple):
+    """Where cells are done."""
+
+    data_dir: str | None = None
+    device: str = "cpu"
+    download: bool = False
 
 
 class Found(NamedTuple):
@@ -62,9 +70,8 @@ def environment() -> dict[str, str]:
 
 def work(
     store: Store,
-    data_dir: str | None = None,
+    place: Place | None = None,
     *,
-    device: str = "cpu",
     limit: int | None = None,
     again: bool = False,
     on_cell: Callable[[Cell, str], None] | None = None,
@@ -75,9 +82,8 @@ def work(
     Parameters
     ----------
     store : Store
-    data_dir : str, optional
-        Where the data are.
-    device : str
+    place : Place, optional
+        Where the data are, and the device.
     limit : int, optional
         The most cells to do.
     again : bool
@@ -102,7 +108,7 @@ def work(
         tried.add(cell.id)
         if on_cell is not None:
             on_cell(cell, "begun")
-        state = _one(store, cell, data_dir, device, on_epoch)
+        state = _one(store, cell, place or Place(), on_epoch)
         failures += state == "failed"
         done += 1
         if on_cell is not None:
@@ -110,7 +116,7 @@ def work(
     return failures
 
 
-def _one(store: Store, cell: Cell, data_dir: str | None, device: str, on_epoch: Any) -> str:
+def _one(store: Store, cell: Cell, place: Place, on_epoch: Any) -> str:
     start = time.perf_counter()
 
     def epoch(number: int, point: dict[str, float]) -> None:
@@ -120,7 +126,7 @@ def _one(store: Store, cell: Cell, data_dir: str | None, device: str, on_epoch: 
 
     try:
         with _signs_of_life(store, cell):
-            found = work_on(cell, store, data_dir, device, epoch)
+            found = work_on(cell, store, place, epoch)
         seconds = time.perf_counter() - start
         store.finish(cell, *found, seconds, _peak(), environment())
     except OSError as error:
@@ -166,14 +172,12 @@ def _peak() -> float:
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def work_on(
-    cell: Cell, store: Store, data_dir: str | None, device: str, on_epoch: Callable[..., None]
-) -> Found:
+def work_on(cell: Cell, store: Store, place: Place, on_epoch: Callable[..., None]) -> Found:
     """Do a cell."""
     if cell.spec["model"] in NETWORKS:
-        return _network(cell, store, data_dir, device, on_epoch)
+        return _network(cell, store, place, on_epoch)
     run = int(cell.spec["run"])
-    split = load_split(cell.spec, data_dir, run, flat=True)
+    split = load_split(cell.spec, place.data_dir, run, flat=True, download=place.download)
     if cell.spec["model"] == "surface":
         return Found(surface(split, cell.spec["selection"]), {})
     return _estimator(cell.spec, split, run)
@@ -207,9 +211,7 @@ def _chosen(model: Any) -> dict[str, Any]:
     return {"threshold": float(model.best_threshold_)} if hasattr(model, "best_threshold_") else {}
 
 
-def _network(
-    cell: Cell, store: Store, data_dir: str | None, device: str, on_epoch: Callable[..., None]
-) -> Found:
+def _network(cell: Cell, store: Store, place: Place, on_epoch: Callable[..., None]) -> Found:
     try:
         from immax.bench.training import train
     except ModuleNotFoundError as error:
@@ -217,7 +219,7 @@ def _network(
     spec = cell.spec
     trial = cell.stage == "trial"
     run = 0 if trial else int(spec["run"])
-    split = load_split(spec, data_dir, run, flat=False)
+    split = load_split(spec, place.data_dir, run, flat=False, download=place.download)
     params = spec["params"] if trial else _select(cell, store)
     X, y, tests = split.X, split.y, dict(split.tests)
     if trial:
@@ -237,7 +239,7 @@ def _network(
         loss,
         spec["training"],
         seed=run,
-        device=device,
+        device=place.device,
         checkpoint=checkpoint,
         on_epoch=on_epoch,
     )

@@ -39,6 +39,9 @@ def run(
     data_dir: Annotated[Path | None, typer.Option(help="Where the data are.")] = None,
     store: StoreFile = None,
     device: Annotated[str, typer.Option(help="For networks: cpu, cuda, cuda:1, mps.")] = "cpu",
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch data that are not there.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="The most cells to do.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Try failed cells again.")] = False,
     adopt: Annotated[
@@ -50,7 +53,7 @@ def run(
     The same command goes on where it was stopped. Several may work on one plan at once.
     """
     from immax.bench.plan import load_plan
-    from immax.bench.run import work
+    from immax.bench.run import Place, work
     from immax.bench.store import Store
     from immax.cli.progress import Bars
 
@@ -60,8 +63,7 @@ def run(
         with Bars(results, wanted.training.epochs) as bars:
             work(
                 results,
-                None if data_dir is None else str(data_dir),
-                device=device,
+                Place(None if data_dir is None else str(data_dir), device, download),
                 limit=limit,
                 again=again,
                 on_cell=bars.cell,
