@@ -1,0 +1,185 @@
+"""``immax bench`` through real processes."""
+
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def immax(*arguments, cwd, check=None):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
+    found = subprocess.run(
+        [sys.executable, "-m", "immax", *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if check is not None:
+        assert found.returncode == check, found.stderr
+    return found
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("smoke")
+    found = immax("bench", "run", ROOT / "experiments" / "smoke.toml", cwd=folder, check=0)
+    assert found.stdout == "0 waiting, 0 running, 36 done, 0 failed\n"
+    assert found.stderr == ""  # no bars in a pipe
+    return folder
+
+
+def test_the_same_command_again_does_nothing(smoke):
+    start = time.perf_counter()
+    found = immax("bench", "run", ROOT / "experiments" / "smoke.toml", cwd=smoke, check=0)
+    assert "36 done" in found.stdout
+    assert time.perf_counter() - start < 30
+
+
+def test_status(smoke):
+    found = immax("bench", "status", "smoke.db", "--json", cwd=smoke, check=0)
+    content = json.loads(found.stdout)
+    assert content["plan"] == "smoke"
+    assert content["done"] == 36
+    assert "smoke: 0 waiting" in immax("bench", "status", "smoke.db", cwd=smoke, check=0).stdout
+
+
+def test_tables_and_exports(smoke):
+    shown = immax("bench", "table", "smoke.db", cwd=smoke, check=0).stdout
+    assert "made_up_images long_tailed 10" in shown
+    assert "resnet8, balanced test, accuracy" in shown
+    assert "immax minus" in shown
+    content = json.loads(immax("bench", "table", "smoke.db", "--json", cwd=smoke, check=0).stdout)
+    assert content[0]["header"][0] == "method"
+    immax("bench", "export", "smoke.db", "-o", "all.csv", cwd=smoke, check=0)
+    with (smoke / "all.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["metric"] for row in rows} >= {"accuracy", "log_loss", "ece", "macro_f1"}
+    assert len({row["cell"] for row in rows}) == 2 * 2 * 3 * 2
+    for form, mark in (("latex", "\\toprule"), ("markdown", "| --- ")):
+        immax("bench", "export", "smoke.db", "-o", "t", "--format", form, cwd=smoke, check=0)
+        assert mark in (smoke / "t").read_text()
+
+
+def test_a_page(smoke):
+    (smoke / "words.md").write_text("Nothing was found.\n")
+    call = ["bench", "page", "smoke.db", "-o", "page.md", "--words", "words.md"]
+    immax(*call, "--command", "immax bench run smoke.toml", cwd=smoke, check=0)
+    text = (smoke / "page.md").read_text()
+    assert text.startswith("# All of the machinery")
+    assert "    immax bench run smoke.toml" in text
+    assert "36 of 36 cells" in text
+    assert "Nothing was found." in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bench", "run", "none.toml"), "there is no plan"),
+        (("bench", "run", "bad.toml"), "did you mean 'methods'?"),
+        (("bench", "status", "none.db"), "there are no results"),
+        (("bench", "status", "bad.toml"), "is no results file"),
+        (("bench", "table", "smoke.db", "--metric", "acuracy"), "did you mean 'accuracy'?"),
+        (("bench", "run", "cifar.toml", "--data-dir", "."), "CIFAR-10"),
+        (("bench", "run", "smoke.toml"), "another version of the plan"),
+        (("bench", "run"), "Missing argument"),
+    ],
+)
+def test_a_wrong_call_is_said_to_be_wrong(smoke, arguments, message):
+    (smoke / "bad.toml").write_text("metods = []")
+    plan = (ROOT / "experiments" / "smoke.toml").read_text()
+    (smoke / "smoke.toml").write_text(plan.replace("runs = 2", "runs = 3"))
+    cifar = plan.replace("made_up_images", "cifar10").replace('"smoke"', '"cifar"')
+    (smoke / "cifar.toml").write_text(cifar)
+    found = immax(*arguments, cwd=smoke, check=2)
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_a_cell_that_fails_keeps_its_traceback_and_the_others_go_on(tmp_path):
+    plan = (ROOT / "experiments" / "smoke.toml").read_text()
+    plan = plan.replace('"linear", "resnet8", "surface"', '"linear"')
+    plan = plan.replace("lams = [1e-2, 1e-1]", "lams = [-1]").replace(
+        '"ce", "la", ', '"logistic", '
+    )
+    (tmp_path / "smoke.toml").write_text(plan)
+    found = immax("bench", "run", "smoke.toml", cwd=tmp_path, check=1)
+    assert "failed" in found.stderr
+    shown = immax("bench", "status", "smoke.db", "--errors", cwd=tmp_path, check=0).stdout
+    assert "Traceback" in shown
+    assert "8 failed" in shown
+
+
+def _done(path):
+    from immax.bench.store import Store, StoreError
+
+    try:
+        return Store(path).counts()["done"]
+    except (StoreError, sqlite3.OperationalError):
+        return 0
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    plan = ROOT / "experiments" / "smoke.toml"
+    command = [sys.executable, "-m", "immax", "bench", "run", str(plan)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    while not _done(tmp_path / "smoke.db"):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    if process.returncode != 0:  # else it was done before
+        assert process.returncode == 1
+        assert b"the same command goes on from here" in errors
+    status = json.loads(
+        immax("bench", "status", "smoke.db", "--json", cwd=tmp_path, check=0).stdout
+    )
+    assert status["running"] == 0
+    assert status["done"] > 0
+
+
+def test_two_runs_share_a_store(tmp_path):
+    plan = ROOT / "experiments" / "smoke.toml"
+    command = [sys.executable, "-m", "immax", "bench", "run", str(plan)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    pair = [subprocess.Popen(command, cwd=tmp_path, env=environment) for _ in range(2)]
+    assert [process.wait(timeout=240) for process in pair] == [0, 0]
+    found = immax("bench", "status", "smoke.db", cwd=tmp_path, check=0).stdout
+    assert "36 done, 0 failed" in found
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path):
+    """A cell that cannot be written is given back."""
+    from immax.bench.plan import load_plan
+    from immax.bench.run import work
+    from immax.bench.store import Store
+
+    store = Store(tmp_path / "smoke.db", load_plan(ROOT / "experiments" / "smoke.toml"))
+    work(store, limit=2)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    whole, store.finish = store.finish, full
+    with pytest.raises(OSError, match="the disk is full"):
+        work(store, limit=1)
+    store.finish = whole
+    assert store.counts()["done"] == 2
+    assert store.counts()["running"] == 0
+
+
+def test_version_and_help(tmp_path):
+    from immax import __version__
+
+    assert immax("--version", cwd=tmp_path, check=0).stdout == f"immax {__version__}\n"
+    assert "bench" in immax("--help", cwd=tmp_path, check=0).stdout
