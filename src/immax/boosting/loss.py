@@ -1,0 +1,164 @@
+"""What the boosting estimators share: a loss for the classes of a sample, and its scores' meaning."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from immax.bench.files import write_text
+from immax.boosting.pairs import constant_scores, gradient_hessian
+from immax.links import by_score, decide, immax_proba, spec_proba
+from immax.losses.catalog import METHODS, make_spec
+from immax.losses.spec import LossSpec
+from immax.margins import power_margins, resolve_margins
+from immax.validation import check_choice, nearest
+
+__all__ = ["BoostingLoss", "make_loss"]
+
+Array = NDArray[Any]
+
+FIELDS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")
+
+
+@dataclass(frozen=True)
+class BoostingLoss:
+    """A loss, the classes that it is for, and the scores that boosting begins with."""
+
+    spec: LossSpec
+    classes: Array
+    constants: Array  # (c,), or (1,) for two classes
+    seed: int = 0
+
+    @property
+    def binary(self) -> bool:
+        return len(self.classes) == 2
+
+    def codes(self, y: ArrayLike, name: str = "y") -> Array:
+        """Labels to indices of classes; unknown ones are refused."""
+        labels = np.asarray(y)
+        found = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
+        unknown = labels[self.classes[found] != labels]
+        if unknown.size:
+            raise ValueError(
+                f"{name} holds the label {unknown.tolist()[0]!r}, which is none of the training "
+                f"labels {self.classes.tolist()}"
+            )
+        return np.asarray(found)
+
+    def pairs(
+        self, scores: Array, y: Array, weight: Array | None = None, factor: float = 1.0
+    ) -> tuple[Array, Array]:
+        """Gradients and Hessians; the draws of a random loss are the same in every round."""
+        drop = self.spec.draw(len(y), self.seed)
+        return gradient_hessian(self.spec, scores, y, weight, drop, factor)
+
+    def losses(self, scores: Array, y: Array) -> Array:
+        """Of every sample."""
+        return self.spec.loss(self._both(scores), y, self.seed)
+
+    def _both(self, scores: Array) -> Array:
+        return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
+
+    def proba(self, scores: Array) -> Array:
+        """Class probabilities, through the link."""
+        if self.spec.name == "immax":
+            return immax_proba(self._both(scores), self.spec.temperature)
+        return spec_proba(self._both(scores), self.spec)
+
+    def labels(self, scores: Array, rule: str) -> Array:
+        """By the highest score or the highest probability."""
+        return np.asarray(
+            self.classes[decide(self.proba(scores)) if rule == "bayes" else by_score(scores)]
+        )
+
+    def save(self, model: str | Path) -> None:
+        """Beside a model's file."""
+        content: dict[str, Any] = {
+            "format": 1,
+            "name": self.spec.name,
+            "focus": self.spec.focus,
+            "drop_rate": self.spec.drop_rate,
+            "classes": self.classes.tolist(),
+            "class_type": self.classes.dtype.str,
+            "constants": self.constants.tolist(),
+            "seed": self.seed,
+        }
+        content |= {name: getattr(self.spec, name).tolist() for name in FIELDS}
+        write_text(_beside(model), json.dumps(content, indent=1))
+
+    @classmethod
+    def load(cls, model: str | Path) -> BoostingLoss:
+        """From beside a model's file."""
+        path = _beside(model)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            spec = LossSpec(
+                **{name: content[name] for name in FIELDS},
+                focus=content["focus"],
+                drop_rate=content["drop_rate"],
+                name=content["name"],
+            )
+            classes = np.array(content["classes"], dtype=content["class_type"])
+            return cls(spec, classes, np.array(content["constants"]), int(content["seed"]))
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"{path} is missing: the margins of the model {model}, without which its scores "
+                "mean nothing; save_model writes both"
+            ) from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _beside(model: str | Path) -> Path:
+    return Path(f"{model}.immax.json")
+
+
+def make_loss(
+    y: ArrayLike,
+    weight: Array | None,
+    *,
+    method: str,
+    method_params: dict[str, Any] | None,
+    margins: Any,
+    power: float | None,
+    seed: int,
+) -> BoostingLoss:
+    """The loss of a method for a sample's classes.
+
+    Margins are scaled to a mean of one, so that equal margins are the library's own objective.
+    """
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
+    labels = np.asarray(y)
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes; got {classes.tolist()}")
+    counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(float)
+    if not (counts > 0).all():
+        raise ValueError("every class needs a positive total sample_weight")
+    if method != "immax":
+        if power is not None:
+            raise ValueError(f"power is for method='immax'; got method={method!r}")
+        spec = make_spec(method, counts, **(method_params or {}))
+    else:
+        if method_params:
+            raise ValueError("method='immax' takes margins or power instead of method_params")
+        rho = (
+            resolve_margins(margins, classes, counts, None)
+            if power is None
+            else power_margins(counts, float(power))
+        )
+        spec = LossSpec(rho / rho.mean(), name="immax")
+    return BoostingLoss(spec, classes, constant_scores(spec, counts), seed)
+
+
+def check_rule(rule: str) -> None:
+    """Refuse an unknown rule."""
+    check_choice("rule", rule, ("score", "bayes"))
