@@ -6,11 +6,11 @@ import datetime
 import subprocess
 from pathlib import Path
 
-from immax.bench.files import write_text
 from immax.bench.metrics import METRICS
 from immax.bench.ranks_picture import plot_ranks
 from immax.bench.store import Store
 from immax.bench.tables import MANY, Results, Table, rank_table, result_tables
+from immax.files import write_text
 
 __all__ = ["write_page"]
 

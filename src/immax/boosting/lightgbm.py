@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.boosting.loss import BoostingLoss, check_rule, make_loss
+from immax.boosting.loss import BoostingLoss, LossOwner, check_fit, make_loss
 from immax.boosting.metrics import METRICS
 
 try:
@@ -22,7 +23,7 @@ __all__ = ["IMMAXLGBMClassifier"]
 Array = NDArray[Any]
 
 
-class IMMAXLGBMClassifier(LGBMClassifier):
+class IMMAXLGBMClassifier(LGBMClassifier, LossOwner):
     """``LGBMClassifier`` with a margin for each class, or with any method of the catalogue.
 
     Every other parameter, ``fit``'s arguments among them, is LightGBM's. Boosting begins at the
@@ -51,6 +52,9 @@ class IMMAXLGBMClassifier(LGBMClassifier):
     True
     """
 
+    objective: Any
+    _objective: Any
+
     def __init__(
         self,
         *,
@@ -71,6 +75,10 @@ class IMMAXLGBMClassifier(LGBMClassifier):
     def _process_params(self, stage: str) -> dict[str, Any]:
         """LightGBM's own parameters."""
         params = super()._process_params(stage)
+        if params.get("metric") in ("binary_logloss", "multi_logloss"):
+            params["metric"] = "None"  # its own, which takes scores for something else
+        # With nothing left to split, an objective that is not its own fails.
+        params.setdefault("feature_pre_filter", False)
         return {name: value for name, value in params.items() if name not in OWN}
 
     def fit(
@@ -86,7 +94,7 @@ class IMMAXLGBMClassifier(LGBMClassifier):
         **options: Any,
     ) -> Self:
         """As LGBMClassifier's; see there for the other arguments."""
-        check_rule(self.rule)
+        check_fit(self.rule, X)
         if self.objective is not None:
             raise ValueError("objective is given by the method; leave it at None")
         if self.n_estimators < 1:
@@ -100,54 +108,54 @@ class IMMAXLGBMClassifier(LGBMClassifier):
             power=self.power,
             seed=self.random_state if isinstance(self.random_state, int) else 0,
         )
-        sets = [eval_set] if isinstance(eval_set, tuple) else eval_set
-        for number, (_, labels) in enumerate(sets or ()):
-            loss.codes(labels, f"eval_set[{number}]")
+        codes = loss.codes(y)
+        sets = [
+            (data, loss.codes(labels, f"eval_set[{number}]"))
+            for number, (data, labels) in enumerate(_pairs(eval_set, options))
+        ]
         if sets and eval_init_score is None:
-            eval_init_score = [_start(loss, len(labels)) for _, labels in sets]
-        self.objective = self._objective = _objective(loss)
+            eval_init_score = [_start(loss, len(own)) for _, own in sets]
+        self.objective = self._objective = _Objective(loss)
         try:
             super().fit(
                 X,
-                y,
+                codes,
                 sample_weight=sample_weight,
-                init_score=_start(loss, len(y)) if init_score is None else init_score,
-                eval_set=sets,
+                init_score=_start(loss, len(codes)) if init_score is None else init_score,
+                **_as_it_wants(sets),
                 eval_init_score=eval_init_score,
                 eval_metric=_metric(eval_metric, loss),
                 **options,
             )
         finally:
             self.objective = None
+        self._classes = loss.classes
         self._keep(loss)
         return self
 
-    def _keep(self, loss: BoostingLoss) -> None:
-        self.loss_ = loss
-        self.margins_ = loss.spec.temperature if loss.spec.name == "immax" else None
-
     def decision_function(self, X: Any, **options: Any) -> Array:
         """Scores: shape (n,) for two classes, the score of ``classes_[1]``; else (n, c)."""
+        loss = self._known_loss()
         scores = np.asarray(super().predict_proba(X, raw_score=True, **options))
-        return scores + (self.loss_.constants[0] if self.loss_.binary else self.loss_.constants)
+        return scores + (loss.constants[0] if loss.binary else loss.constants)
 
     def predict(self, X: Any, raw_score: bool = False, **options: Any) -> Any:
         """Labels, by ``rule``; scores with ``raw_score``; leaves and contributions as LightGBM."""
         if options.get("pred_leaf") or options.get("pred_contrib"):
             return super().predict_proba(X, **options)
         scores = self.decision_function(X, **options)
-        return scores if raw_score else self.loss_.labels(scores, self.rule)
+        return scores if raw_score else self._known_loss().labels(scores, self.rule)
 
     def predict_proba(self, X: Any, raw_score: bool = False, **options: Any) -> Any:
         """Class probabilities, shape (n, c)."""
         if raw_score or options.get("pred_leaf") or options.get("pred_contrib"):
             return self.predict(X, raw_score, **options)
-        return self.loss_.proba(self.decision_function(X, **options))
+        return self._known_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, path: str | Path) -> None:
         """LightGBM's own file, and beside it ``.immax.json`` with margins, classes and start."""
         self.booster_.save_model(path)
-        self.loss_.save(path)
+        self._known_loss().save(path)
 
     def load_model(self, path: str | Path) -> None:
         """What ``save_model`` wrote."""
@@ -165,20 +173,39 @@ class IMMAXLGBMClassifier(LGBMClassifier):
 OWN = ("method", "margins", "power", "rule", "method_params")
 
 
+def _pairs(eval_set: Any, options: dict[str, Any]) -> list[Any]:
+    """Features and labels, from either of LightGBM's ways to give them."""
+    X, y = options.pop("eval_X", None), options.pop("eval_y", None)
+    if X is not None:
+        return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
+    return [eval_set] if isinstance(eval_set, tuple) else list(eval_set or ())
+
+
+def _as_it_wants(sets: list[Any]) -> dict[str, Any]:
+    """Newer versions want features and labels apart."""
+    if not sets:
+        return {}
+    if "eval_X" not in signature(LGBMClassifier.fit).parameters:
+        return {"eval_set": sets}
+    return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(y for _, y in sets)}
+
+
 def _start(loss: BoostingLoss, n: int) -> Array:
     if loss.binary:
         return np.full(n, loss.constants[0])
     return np.tile(loss.constants, (n, 1))
 
 
-def _objective(loss: BoostingLoss) -> Callable[..., tuple[Array, Array]]:
-    c = len(loss.classes)
-    factor = 1.0 if loss.binary else c / (c - 1)  # LightGBM's softmax has it
+@dataclass(frozen=True)
+class _Objective:
+    """An object rather than a function, so that a fitted estimator can be pickled."""
 
-    def objective(y: Array, scores: Array, weight: Any = None) -> tuple[Array, Array]:
-        return loss.pairs(scores, y.astype(np.intp), weight, factor)
+    loss: BoostingLoss
 
-    return objective
+    def __call__(self, y: Array, scores: Array, weight: Any = None) -> tuple[Array, Array]:
+        c = len(self.loss.classes)
+        factor = 1.0 if self.loss.binary else c / (c - 1)  # LightGBM's softmax has it
+        return self.loss.pairs(scores, y.astype(np.intp), weight, factor)
 
 
 def _metric(given: Any, loss: BoostingLoss) -> Any:

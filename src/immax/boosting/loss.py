@@ -1,4 +1,4 @@
-"""What the boosting estimators share: a loss for the classes of a sample, and its scores' meaning."""
+"""What the boosting estimators share: the loss of a sample's classes, and what scores mean."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from immax.bench.files import write_text
 from immax.boosting.pairs import constant_scores, gradient_hessian
+from immax.files import write_text
 from immax.links import by_score, decide, immax_proba, spec_proba
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import power_margins, resolve_margins
 from immax.validation import check_choice, nearest
 
-__all__ = ["BoostingLoss", "make_loss"]
+__all__ = ["BoostingLoss", "LossOwner", "check_fit", "make_loss"]
 
 Array = NDArray[Any]
 
@@ -41,7 +43,7 @@ class BoostingLoss:
 
     def codes(self, y: ArrayLike, name: str = "y") -> Array:
         """Labels to indices of classes; unknown ones are refused."""
-        labels = np.asarray(y)
+        labels = column_or_1d(y)
         found = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
         unknown = labels[self.classes[found] != labels]
         if unknown.size:
@@ -135,11 +137,18 @@ def make_loss(
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
-    labels = np.asarray(y)
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y must hold at least two classes; got {classes.tolist()}")
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
+        )
+    if weight is not None and weight.shape != labels.shape:
+        raise ValueError(f"sample_weight must have shape {labels.shape}; got {weight.shape}")
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(float)
     if not (counts > 0).all():
         raise ValueError("every class needs a positive total sample_weight")
@@ -159,6 +168,25 @@ def make_loss(
     return BoostingLoss(spec, classes, constant_scores(spec, counts), seed)
 
 
-def check_rule(rule: str) -> None:
-    """Refuse an unknown rule."""
+class LossOwner:
+    """What an estimator has once its loss is known."""
+
+    loss_: BoostingLoss
+
+    def _keep(self, loss: BoostingLoss) -> None:
+        self.loss_ = loss
+        self.margins_ = loss.spec.temperature if loss.spec.name == "immax" else None
+
+    def _known_loss(self) -> BoostingLoss:
+        if not hasattr(self, "loss_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self.loss_
+
+
+def check_fit(rule: str, X: Any) -> None:
+    """Refuse an unknown rule, and a table without rows or columns."""
     check_choice("rule", rule, ("score", "bayes"))
+    shape = getattr(X, "shape", None)
+    if shape is not None and 0 in shape:
+        what = "sample" if shape[0] == 0 else "feature"
+        raise ValueError(f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,7 @@ def gradient_hessian(
             dtype=np.float32,
         )
         block = np.asarray(scores[rows], dtype=np.float32)
-        gradient[rows] = kernel.gradient(block)
-        bend = kernel.curvature(block).diagonal()
+        gradient[rows], bend = kernel.gradient_diagonal(block)
         bend *= np.float32(factor)
         np.maximum(bend, np.float32(FLOOR), out=hessian[rows])
     return gradient, hessian
@@ -106,7 +106,7 @@ def _compiled(
         hessian,
     )
     edges = np.linspace(0, len(y), 4 * available_cores() + 1).astype(int).tolist()
-    in_threads(gradient_pairs, [(*fixed, a, b) for a, b in zip(edges, edges[1:], strict=False)])
+    in_threads(gradient_pairs, [(*fixed, *ends) for ends in pairwise(edges)])
 
 
 def _single(

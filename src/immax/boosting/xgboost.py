@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.boosting.loss import BoostingLoss, check_rule, make_loss
+from immax.boosting.loss import BoostingLoss, LossOwner, check_fit, make_loss
 from immax.boosting.metrics import METRICS
 
 try:
@@ -21,7 +21,7 @@ __all__ = ["IMMAXXGBClassifier"]
 Array = NDArray[Any]
 
 
-class IMMAXXGBClassifier(XGBClassifier):
+class IMMAXXGBClassifier(XGBClassifier, LossOwner):
     """``XGBClassifier`` with a margin for each class, or with any method of the catalogue.
 
     Every other parameter, ``fit``'s arguments among them, is XGBoost's. Labels may be of any kind.
@@ -61,6 +61,10 @@ class IMMAXXGBClassifier(XGBClassifier):
     True
     """
 
+    objective: Any
+    base_score: Any
+    eval_metric: Any
+
     def __init__(
         self,
         *,
@@ -77,6 +81,11 @@ class IMMAXXGBClassifier(XGBClassifier):
         self.power = power
         self.rule = rule
         self.method_params = method_params
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
 
     def get_xgb_params(self) -> dict[str, Any]:
         """XGBoost's own parameters."""
@@ -95,7 +104,7 @@ class IMMAXXGBClassifier(XGBClassifier):
         **options: Any,
     ) -> Self:
         """As XGBClassifier's; see there for the other arguments."""
-        check_rule(self.rule)
+        check_fit(self.rule, X)
         for name in ("objective", "base_score", "scale_pos_weight"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} is given by the method; leave it at None")
@@ -133,31 +142,28 @@ class IMMAXXGBClassifier(XGBClassifier):
         self._keep(loss)
         return self
 
-    def _keep(self, loss: BoostingLoss) -> None:
-        self.loss_ = loss
-        self.margins_ = loss.spec.temperature if loss.spec.name == "immax" else None
-
     @property
     def classes_(self) -> Array:
         return self.loss_.classes if hasattr(self, "loss_") else super().classes_
 
     def decision_function(self, X: Any, **options: Any) -> Array:
         """Scores: shape (n,) for two classes, the score of ``classes_[1]``; else (n, c)."""
+        self._known_loss()
         return np.asarray(super().predict(X, output_margin=True, **options))
 
     def predict(self, X: Any, output_margin: bool = False, **options: Any) -> Array:
         """Labels, by ``rule``; scores with ``output_margin``."""
         scores = self.decision_function(X, **options)
-        return scores if output_margin else self.loss_.labels(scores, self.rule)
+        return scores if output_margin else self._known_loss().labels(scores, self.rule)
 
     def predict_proba(self, X: Any, **options: Any) -> Array:
         """Class probabilities, shape (n, c)."""
-        return self.loss_.proba(self.decision_function(X, **options))
+        return self._known_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, fname: Any) -> None:
         """XGBoost's own file, and beside it ``.immax.json`` with margins and classes."""
         super().save_model(fname)
-        self.loss_.save(fname)
+        self._known_loss().save(fname)
 
     def load_model(self, fname: Any) -> None:
         """What ``save_model`` wrote."""

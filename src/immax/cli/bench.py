@@ -131,9 +131,9 @@ def export(
     reference: Annotated[str, typer.Option(help="For Markdown and LaTeX.")] = "immax",
 ) -> None:
     """All measures as CSV, or the tables as Markdown or LaTeX."""
-    from immax.bench.files import write_text
     from immax.bench.store import Store
     from immax.bench.tables import long_csv
+    from immax.files import write_text
 
     with explained():
         if form is Format.csv:

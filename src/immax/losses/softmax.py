@@ -117,7 +117,10 @@ class SoftmaxKernel:
     def _rows(self, values: ArrayLike) -> Array:
         return as_scores(values, (self.y.size, self.n_classes), self.dtype)
 
-    def _forward(self, scores: ArrayLike) -> _Forward:
+    def _forward(self, scores: ArrayLike, in_order: bool = False) -> _Forward:
+        """``in_order`` sums a row the same way whatever its label, so that equal scores have equal
+        probabilities to the bit.
+        """
         z = self._rows(scores) * self.slope[:, None]
         if self.scale is not None:
             z *= self.scale
@@ -131,9 +134,10 @@ class SoftmaxKernel:
         z -= top[:, None]
         np.exp(z, out=z)
         target = z[self._targets]
+        total = z.sum(axis=1) if in_order else None
         z[self._targets] = 0
         rest = z.sum(axis=1)
-        total = rest + target
+        total = rest + target if total is None else total
         # total >= 1, and total - 1 is exactly `rest` when the target is on top.
         nll = (top - z_y) + np.log1p(rest - (1 - target))
         return _Forward(z, total, rest / total, nll)
@@ -160,6 +164,29 @@ class SoftmaxKernel:
         if self.scale is not None:
             gradient *= self.scale
         return loss, gradient
+
+    def gradient_diagonal(self, scores: ArrayLike) -> tuple[Array, Array]:
+        """The gradient and the diagonal of the Hessian, each of shape (n, c), in one pass."""
+        f = self._forward(scores, in_order=True)
+        q = f.others
+        q /= f.total[:, None]
+        q[self._targets] = f.rest
+        steepness = self.weight * self.slope
+        first, second = steepness, None
+        if self.spec.focus:
+            first = steepness * focal_slope(f.nll, f.rest, self.spec.focus)
+            bend = focal_curvature(f.nll, f.rest, self.spec.focus)
+            second = (steepness * self.slope * bend)[:, None] * q**2
+        diagonal = q * (1 - q)
+        diagonal *= (first * self.slope)[:, None]
+        if second is not None:
+            diagonal += second
+        q *= first[:, None]
+        q[self._targets] *= -1
+        if self.scale is not None:
+            q *= self.scale
+            diagonal *= self.scale**2
+        return q, diagonal
 
     def curvature(self, scores: ArrayLike) -> SoftmaxCurvature:
         f = self._forward(scores)

@@ -1,0 +1,31 @@
+"""Gradient boosting with class margins: XGBoost, LightGBM and CatBoost."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from immax.boosting.objective import metric, objective
+from immax.boosting.space import suggest_boosting
+
+__all__ = [
+    "IMMAXCatBoostClassifier",
+    "IMMAXLGBMClassifier",
+    "IMMAXXGBClassifier",
+    "metric",
+    "objective",
+    "suggest_boosting",
+]
+
+_ESTIMATORS = {
+    "IMMAXXGBClassifier": "xgboost",
+    "IMMAXLGBMClassifier": "lightgbm",
+    "IMMAXCatBoostClassifier": "catboost",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """An estimator, loaded when it is asked for: each needs a library of its own."""
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'immax.boosting' has no attribute {name!r}")
+    return getattr(import_module(f"immax.boosting.{_ESTIMATORS[name]}"), name)

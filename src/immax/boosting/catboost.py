@@ -1,0 +1,279 @@
+"""IMMAX and the methods of the catalogue for CatBoost."""
+
+from __future__ import annotations
+
+import warnings
+from math import exp, log
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immax.boosting.loss import BoostingLoss, LossOwner, check_fit, make_loss
+from immax.boosting.metrics import METRICS
+
+try:
+    from catboost import CatBoostClassifier, Pool
+except ModuleNotFoundError as error:
+    raise ImportError('immax.boosting needs CatBoost: pip install "immax[boosting]"') from error
+
+__all__ = ["IMMAXCatBoostClassifier"]
+
+Array = NDArray[Any]
+
+OWN = ("method", "margins", "power", "rule", "method_params")
+
+
+class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
+    """``CatBoostClassifier`` with a margin for each class, or with a method of the catalogue.
+
+    Every other parameter is CatBoost's. Boosting begins at the constant scores that minimise the
+    loss, which become the model's bias. CatBoost calls an objective of Python's sample by sample
+    for three classes and more: with Numba it compiles it, and is still slower than its own.
+
+    Parameters
+    ----------
+    method, margins, power, rule, method_params
+        As in IMMAXXGBClassifier; method "equal", which needs draws, is not to be had for three
+        classes and more.
+    **kwargs
+        Parameters of CatBoostClassifier, but for ``loss_function``, ``class_weights``,
+        ``auto_class_weights`` and ``scale_pos_weight``, which the method takes the place of.
+        Leaves are estimated as for CatBoost's own objectives unless you say otherwise;
+        ``learning_rate`` is by default 0.03, for CatBoost chooses one for its own objectives
+        only.
+
+    Attributes
+    ----------
+    margins_ : ndarray of shape (n_classes,)
+        For method "immax".
+    loss_ : BoostingLoss
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = IMMAXCatBoostClassifier(iterations=20, learning_rate=0.3, verbose=False)
+    >>> bool(model.fit(X, y).score(X, y) > 0.97)
+    True
+    """
+
+    _init_params: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        method: str = "immax",
+        margins: Any = "theory",
+        power: float | None = None,
+        rule: str = "score",
+        method_params: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.method = method
+        self.margins = margins
+        self.power = power
+        self.rule = rule
+        self.method_params = method_params
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Of CatBoost and of the method."""
+        return {**super().get_params(), **{name: getattr(self, name) for name in OWN}}
+
+    def set_params(self, **params: Any) -> Self:
+        """Of CatBoost and of the method."""
+        for name in OWN:
+            if name in params:
+                setattr(self, name, params.pop(name))
+        if params:
+            super().set_params(**params)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in (*OWN, "loss_") if hasattr(self, name)}
+        return {**super().__getstate__(), "_immax": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        own = state.pop("_immax", {})
+        super().__setstate__(state)
+        for name, value in own.items():
+            setattr(self, name, value)
+        if "loss_" in own:
+            self._keep(own["loss_"])
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        cat_features: Any = None,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        **options: Any,
+    ) -> Self:
+        """As CatBoostClassifier's, on features and labels rather than a Pool."""
+        check_fit(self.rule, X)
+        params = super().get_params()
+        for name in ("loss_function", "class_weights", "auto_class_weights", "scale_pos_weight"):
+            if params.get(name) is not None:
+                raise ValueError(f"{name} is given by the method; leave it at None")
+        rounds = params.get("iterations", params.get("n_estimators"))
+        if rounds is not None and rounds < 1:
+            raise ValueError(f"iterations must be at least 1; got {rounds!r}")
+        seed = params.get("random_seed", params.get("random_state"))
+        loss = make_loss(
+            y,
+            None if sample_weight is None else np.asarray(sample_weight, dtype=float),
+            method=self.method,
+            method_params=self.method_params,
+            margins=self.margins,
+            power=self.power,
+            seed=seed if isinstance(seed, int) else 0,
+        )
+        if loss.spec.random:
+            raise ValueError("method='equal' needs draws, which CatBoost has no place for")
+        cat_features = params.get("cat_features") if cat_features is None else cat_features
+        pool = _pool(X, loss.codes(y), cat_features, sample_weight, loss)
+        sets = [eval_set] if isinstance(eval_set, tuple) else eval_set
+        pools = [
+            _pool(data, loss.codes(labels, f"eval_set[{number}]"), cat_features, None, loss)
+            for number, (data, labels) in enumerate(sets or ())
+        ]
+        kept = self._init_params
+        self._init_params = {
+            "leaf_estimation_method": "Newton",
+            "leaf_estimation_iterations": 10 if loss.binary else 1,
+            "eval_metric": _Metric(loss),
+            **({} if loss.binary else {"classes_count": len(loss.classes)}),
+            **{name: value for name, value in kept.items() if name != "cat_features"},
+            "loss_function": _BinaryObjective(loss) if loss.binary else _objective(loss),
+        }
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what CatBoost cannot compile
+                super().fit(pool, eval_set=pools or None, **options)
+        finally:
+            self._init_params = kept
+        self.set_scale_and_bias(1.0, loss.constants.tolist())
+        self._keep(loss)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        return self.loss_.classes if hasattr(self, "loss_") else super().classes_
+
+    def decision_function(self, X: Any, **options: Any) -> Array:
+        """Scores: shape (n,) for two classes, the score of ``classes_[1]``; else (n, c)."""
+        return np.asarray(super().predict(X, prediction_type="RawFormulaVal", **options))
+
+    def predict(self, X: Any, **options: Any) -> Any:
+        """Labels, by ``rule``; scores with ``prediction_type="RawFormulaVal"``."""
+        kind = options.pop("prediction_type", "Class")
+        scores = self.decision_function(X, **options)
+        if kind == "RawFormulaVal":
+            return scores
+        if kind == "Probability":
+            return self._known_loss().proba(scores)
+        return self._known_loss().labels(scores, self.rule)
+
+    def predict_proba(self, X: Any, **options: Any) -> Array:
+        """Class probabilities, shape (n, c)."""
+        return self._known_loss().proba(self.decision_function(X, **options))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    def save_model(self, fname: Any, *arguments: Any, **options: Any) -> None:
+        """CatBoost's own file, and beside it ``.immax.json`` with margins and classes."""
+        super().save_model(fname, *arguments, **options)
+        self._known_loss().save(fname)
+
+    def load_model(self, fname: Any, *arguments: Any, **options: Any) -> Self:
+        """What ``save_model`` wrote."""
+        loss = BoostingLoss.load(fname)
+        super().load_model(fname, *arguments, **options)
+        self._keep(loss)
+        return self
+
+
+def _pool(X: Any, codes: Array, cat_features: Any, weight: Any, loss: BoostingLoss) -> Any:
+    n = len(codes)
+    baseline = np.full(n, loss.constants[0]) if loss.binary else np.tile(loss.constants, (n, 1))
+    return Pool(X, codes, cat_features=cat_features, weight=weight, baseline=baseline)
+
+
+class _BinaryObjective:
+    """CatBoost's derivatives are those of minus the loss."""
+
+    def __init__(self, loss: BoostingLoss) -> None:
+        self._loss = loss
+
+    def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Array:
+        weight = None if weights is None else np.asarray(weights)
+        scores, y = np.asarray(approxes), np.asarray(targets).astype(np.intp)
+        gradient, hessian = self._loss.pairs(scores, y, weight)
+        return -np.stack([gradient, hessian], axis=1).astype(np.float64)
+
+
+def _objective(loss: BoostingLoss) -> Any:
+    """Plain loops over what is frozen into them, so that CatBoost's use of Numba succeeds."""
+    spec = loss.spec
+    slopes, weights = tuple(1 / spec.temperature), tuple(spec.weight)
+    scales, offsets = tuple(spec.scale), tuple(spec.offset)
+    lowered, focus = tuple(spec.target_offset), float(spec.focus)
+
+    class Objective:
+        def calc_ders_multi(self, approxes: Any, target: Any, weight: Any) -> Any:
+            t, c = int(target), len(approxes)
+            z = [approxes[j] * slopes[t] * scales[j] + offsets[j] for j in range(c)]
+            z[t] -= lowered[t]
+            top = max(z)
+            total = 0.0
+            for j in range(c):
+                total += exp(z[j] - top)
+            p = [exp(z[j] - top) / total for j in range(c)]
+            own = weight * weights[t]
+            first, second = 1.0, 0.0
+            if focus > 0:
+                rest = max(1.0 - p[t], 1e-12)
+                nll = log(total) + top - z[t]
+                first = rest**focus * (1 + focus * p[t] * nll / rest)
+                bend = 2 + (focus - 1) * p[t] * nll / rest - nll
+                second = focus * rest ** (focus - 1) * p[t] * bend
+            ders = [0.0 for _ in range(c)]
+            for j in range(c):
+                r = p[j] - 1.0 if j == t else p[j]
+                ders[j] = -own * slopes[t] * scales[j] * first * r
+            rows = [[0.0 for _ in range(c)] for _ in range(c)]
+            for a in range(c):
+                for b in range(c):
+                    ra = p[a] - 1.0 if a == t else p[a]
+                    rb = p[b] - 1.0 if b == t else p[b]
+                    bent = (p[a] if a == b else 0.0) - p[a] * p[b]
+                    step = slopes[t] * slopes[t] * scales[a] * scales[b]
+                    rows[a][b] = -own * step * (first * bent + second * ra * rb)
+            return ders, rows
+
+    return Objective()
+
+
+class _Metric:
+    """The link's log-loss."""
+
+    def __init__(self, loss: BoostingLoss) -> None:
+        self._loss = loss
+
+    def is_max_optimal(self) -> bool:
+        return False
+
+    def get_final_error(self, error: float, weight: float) -> float:
+        return error / (weight + 1e-38)
+
+    def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
+        scores = np.stack([np.asarray(part) for part in approxes], axis=1)
+        y = np.asarray(target).astype(np.intp)
+        w = np.ones(len(y)) if weight is None else np.asarray(weight)
+        scores = scores[:, 0] if self._loss.binary else scores
+        return METRICS["log_loss"](self._loss, scores, y, w) * float(w.sum()), float(w.sum())
