@@ -51,8 +51,10 @@ def test_many_classes_beside_finite_differences(method, order, compiled, monkeyp
     assert gradient.flags.f_contiguous == (order == "F")
 
 
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_two_classes_beside_finite_differences(method):
+def test_two_classes_beside_finite_differences(method, compiled, monkeypatch):
+    monkeypatch.setattr("immax.boosting.pairs.worth_compiling", lambda _: compiled)
     h, y, w = sample(c=2)
     h = h[:, 0]
     spec = make_spec(method, np.array([90.0, 10.0]))

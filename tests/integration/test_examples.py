@@ -9,6 +9,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NEEDS = {
+    "boosting_calibration": ["xgboost", "matplotlib"],
     "kernel_large": [],
     "separable_figure": ["matplotlib"],
     "torch_plain": ["torch"],
@@ -18,6 +19,7 @@ NEEDS = {
 }
 ARGUMENTS = {"kernel_large": ["--samples", "2000"]}
 PRINTS = {
+    "boosting_calibration": "XGBoost with class weights",
     "kernel_large": "random Fourier features",
     "separable_figure": "drawn in separable.png",
     "torch_plain": "IMMAX",

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, TunedThresholdClassifierCV
 from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_sample_weight
 
 from immax.kernel import IMMAXSVC
 from immax.linear import BaselineClassifier, IMMAXClassifier
@@ -249,12 +250,58 @@ LINEAR: dict[str, Callable[[Setting], Any]] = {
     "under": _resampled("under"),
     "threshold": _threshold,
 }
+
+
+def _trees(method: str) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        try:
+            from xgboost import XGBClassifier
+
+            from immax.boosting import IMMAXXGBClassifier
+        except ImportError as error:
+            raise ImportError('trees need XGBoost: pip install "immax[boosting]"') from error
+        params = {"n_estimators": 100, "max_depth": 4, "learning_rate": 0.1, "n_jobs": 1}
+        if method == "immax":
+            grid = {"power": list(setting.powers), "rule": ["score", "bayes"]}
+            return setting.search(IMMAXXGBClassifier(**params, random_state=setting.seed), grid)
+        counts = np.bincount(np.unique(setting.y, return_inverse=True)[1])
+        if method == "scale_pos_weight":
+            params["scale_pos_weight"] = counts[0] / counts[-1]
+        model = XGBClassifier(**params, random_state=setting.seed)
+        return _BalancedTrees(model) if method == "xgb_balanced" else model
+
+    return make
+
+
+class _BalancedTrees(ClassifierMixin, BaseEstimator):
+    """Trees whose samples weigh inversely to the size of their class."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any) -> _BalancedTrees:
+        self.classes_ = np.unique(y)
+        self.model_ = clone(self.model).fit(
+            X, y, sample_weight=compute_sample_weight("balanced", y)
+        )
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.model_.predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        return self.model_.predict_proba(X)
+
+
+TREES: dict[str, Callable[[Setting], Any]] = {
+    name: _trees(name) for name in ("xgb", "xgb_balanced", "scale_pos_weight", "immax")
+}
 KERNEL: dict[str, Callable[[Setting], Any]] = {
     "immax": _kernel_machine(None),
     "svc": _kernel_machine((0.0,)),
 }
 ESTIMATORS: Mapping[str, Mapping[str, Callable[[Setting], Any]]] = MappingProxyType(
-    {"linear": LINEAR, "kernel": KERNEL}
+    {"linear": LINEAR, "kernel": KERNEL, "trees": TREES}
 )
 MODELS = (*ESTIMATORS, "surface", *NETWORKS)
 

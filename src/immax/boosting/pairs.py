@@ -117,12 +117,37 @@ def _single(
     drop: Array | None,
     factor: float,
 ) -> tuple[Array, Array]:
+    if drop is None and worth_compiling(100 * scores.size):
+        return _single_compiled(spec, scores, y, weight, factor)
     ones = np.ones(len(y), np.float32) if weight is None else np.asarray(weight, np.float32)
     risk = binary_risk(spec, y, ones, drop)
     column = np.asarray(scores, dtype=np.float32)[:, None]
     gradient = risk.value_gradient(column)[1][:, 0]
     hessian = risk.curvature(column).diagonal()[:, 0]
     return gradient, np.maximum(np.float32(factor) * hessian, np.float32(FLOOR))
+
+
+def _single_compiled(
+    spec: LossSpec, scores: Array, y: Array, weight: Array | None, factor: float
+) -> tuple[Array, Array]:
+    from immax.compiled.gradient_pairs import single_pairs
+
+    each = binary_risk(spec, np.arange(2), np.ones(2), None)  # of a sample of either class
+    gradient, hessian = np.empty((2, len(y)), np.float32)
+    fixed = (
+        scores,
+        np.asarray(y, dtype=np.intp),
+        *(part.astype(np.float32) for part in (each.slope, each.shift, each.weight)),
+        np.empty(0, np.float32) if weight is None else np.asarray(weight, dtype=np.float32),
+        float(spec.focus),
+        float(factor),
+        FLOOR,
+        gradient,
+        hessian,
+    )
+    edges = np.linspace(0, len(y), 2 * available_cores() + 1).astype(int).tolist()
+    in_threads(single_pairs, [(*fixed, *ends) for ends in pairwise(edges)])
+    return gradient, hessian
 
 
 def constant_scores(spec: LossSpec, counts: Array) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from immax.compiled.jit import jit
 from immax.compiled.vector_math import FAST, exp_of_negative, log1p_of_positive
 
-__all__ = ["gradient_pairs"]
+__all__ = ["gradient_pairs", "single_pairs"]
 
 Array = NDArray[Any]
 
@@ -98,3 +98,45 @@ def gradient_pairs(
             bend = own_weight * step * step * (first * q * (one - q) + second * q * q)
             bend *= number(factor)
             hessian[i, j] = bend if bend > number(floor) else number(floor)
+
+
+@jit(fastmath={"contract", "nsz"}, error_model="numpy")
+def single_pairs(
+    h: Array,
+    y: Array,
+    slope: Array,
+    shift: Array,
+    weight: Array,
+    sample_weight: Array,
+    focus: float,
+    factor: float,
+    floor: float,
+    gradient: Array,
+    hessian: Array,
+    begin: int,
+    end: int,
+) -> None:
+    """The same for two classes and one score: ``weight_y Psi(slope_y h + shift_y)``."""
+    number = slope.dtype.type
+    zero, one = number(0), number(1)
+    for i in range(begin, end):
+        t = y[i]
+        step = slope[t]
+        u = step * number(h[i]) + shift[t]
+        small = exp_of_negative(-abs(u))
+        q = (small if u > zero else one) / (one + small)
+        own = weight[t]
+        if sample_weight.size > 0:
+            own *= sample_weight[i]
+        first, second = one, zero
+        if focus > 0:
+            nll = log1p_of_positive(small) + (zero if u > zero else -u)
+            p = one - q
+            ratio = nll / q if q > 0 else one
+            safe = q if q > number(1e-30) else number(1e-30)
+            first = number(q**focus) * (one + number(focus) * p * ratio)
+            bend = number(2) + number(focus - 1) * p * ratio - nll
+            second = number(focus) * number(safe ** (focus - 1)) * p * bend
+        gradient[i] = -q * own * step * first
+        bend = own * step * step * (first * q * (one - q) + second * q * q) * number(factor)
+        hessian[i] = bend if bend > number(floor) else number(floor)
