@@ -40,8 +40,11 @@ def folds(y: np.ndarray) -> StratifiedKFold:
 
 
 def tuned(model: Any, y: np.ndarray, scoring: str) -> GridSearchCV:
-    """Over the same λ as IMMAX with equal margins: C = 2 / (λ n)."""
-    return GridSearchCV(model, {"C": 2 / (LAMS * len(y))}, cv=folds(y), scoring=scoring)
+    """Over the same λ as IMMAX with equal margins: C = 2 / (λ n), ascending.
+
+    Ties then go to the smallest C, as in LogisticRegressionCV.
+    """
+    return GridSearchCV(model, {"C": 2 / (LAMS[::-1] * len(y))}, cv=folds(y), scoring=scoring)
 
 
 def logistic(scoring: str, weight: str | None = None) -> Callable[[np.ndarray], Any]:
@@ -56,7 +59,7 @@ def immax(loss: str, rule: str, scoring: str, **options: Any) -> Callable[[np.nd
 
 def theory(y: np.ndarray) -> Any:
     """Margins that are not searched."""
-    grid = {"lam": LAMS}
+    grid = {"lam": LAMS[::-1]}
     return GridSearchCV(IMMAXClassifier(max_iter=5000), grid, cv=folds(y), scoring="accuracy")
 
 

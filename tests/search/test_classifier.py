@@ -199,14 +199,27 @@ def test_near_ties_are_paired():
 def test_the_simplest_of_the_near_best():
     scores = np.array([[0.8, 0.9], [0.81, 0.9], [0.79, 0.91], [0.5, 0.5]])
     spreads, lams, rules = np.array([0.0, 0.3, 0.3, 0.0]), np.ones(4), np.zeros(4)
-    assert choose_cell(scores, spreads, lams, rules, one_se=False) == 1
-    assert choose_cell(scores, spreads, lams, rules, one_se=True) == 0
+    none = np.zeros(4)
+    assert choose_cell(scores, none, spreads, lams, rules, one_se=False) == 1
+    assert choose_cell(scores, none, spreads, lams, rules, one_se=True) == 0
 
 
-def test_ties_go_to_the_larger_lam_and_the_first_rule():
-    scores = np.full((4, 3), 0.8)
+def test_ties_go_to_the_lower_loss_the_larger_lam_and_the_first_rule():
+    scores, none = np.full((4, 3), 0.8), np.zeros(4)
     lams, rules = np.array([0.1, 1.0, 1.0, 0.1]), np.array([0, 1, 0, 1])
-    assert choose_cell(scores, np.zeros(4), lams, rules, one_se=False) == 2
+    assert choose_cell(scores, none, none, lams, rules, one_se=False) == 2
+    losses = np.array([0.3, 0.5, 0.5, 0.3])
+    assert choose_cell(scores, losses, none, lams, rules, one_se=False) == 0
+
+
+def test_log_losses_of_cells_are_those_of_separate_fits(binary):
+    X, y = binary
+    model = Search(n_margins=3, lams=[1e-2, 1e-1]).fit(X, y)
+    expected = by_hand(
+        X, y, model, lambda fit, X, y: -np.log(fit.predict_proba(X)[np.arange(len(y)), y]).mean()
+    )
+    found = model.cv_results_["mean_test_log_loss"]
+    np.testing.assert_allclose(found, expected.mean(axis=1), rtol=2e-3)
 
 
 def test_balanced_classes_have_one_margin_to_try():

@@ -137,9 +137,9 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
         where = np.array(cells)
         scores = results.scores.reshape(len(cells), n_folds)
         spreads = np.array([spread(rho) for rho in margins])[where[:, 0]]
-        index = choose_cell(
-            scores, spreads, self._strength(prices)[where[:, 1]], where[:, 2], self.one_se
-        )
+        strength = self._strength(prices)[where[:, 1]]
+        losses = results.losses.mean(axis=-1)[where[:, 0], where[:, 1]]
+        index = choose_cell(scores, losses, spreads, strength, where[:, 2], self.one_se)
         means = scores.mean(axis=1)
         table: dict[str, Any] = {
             "params": [
@@ -154,6 +154,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             "std_test_score": scores.std(axis=1),
             "rank_test_score": (means[None, :] > means[:, None] + 1e-12).sum(axis=1) + 1,
             "near_best": near_ties(scores, int(means.argmax())),
+            "mean_test_log_loss": losses,
         }
         for name, times in (("fit", results.fit_times), ("score", results.score_times)):
             each = times[where[:, 0], where[:, 1]]

@@ -14,7 +14,7 @@ from scipy import sparse
 from immax.linear import immax_risk
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
-from immax.search.scoring import HeldOut, Scorer
+from immax.search.scoring import HeldOut, Scorer, averages, log_probability
 from immax.solvers import Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.memory import Memory
@@ -30,13 +30,14 @@ class Results(NamedTuple):
     """Of some margins (axis 0) and prices (axis 1), for scores rules (axis 2), and tests (last)."""
 
     scores: Array
+    losses: Array  # log-loss, or zero where there are no probabilities
     fit_times: Array
     score_times: Array
 
     @classmethod
     def empty(cls, margins: int, prices: int, rules: int, tests: int = 1) -> Results:
         shape = margins, prices
-        return cls(*(np.empty((*shape, *rest, tests)) for rest in ((rules,), (), ())))
+        return cls(*(np.zeros((*shape, *rest, tests)) for rest in ((rules,), (), (), ())))
 
 
 class Cells(Protocol):
@@ -75,21 +76,31 @@ class Judge:
         weight = None if self.weight is None else self.weight[test]
         return replace(self, X=self.X[test], y=self.y[test], weight=weight)
 
-    def score(self, scores: Array, rho: Array) -> list[float]:
-        """By each rule."""
-        labels = self.classes[self.y]
-        models = (HeldOut(self.classes, scores, rho, self.loss, rule) for rule in self.rules)
-        return [self.scorer(model, self.X, labels, self.weight) for model in models]
+    def judge(
+        self, scores: Array, rho: Array, groups: Sequence[Array], kinds: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Scores (rules by groups of samples), and log-losses of the groups.
 
-    def score_groups(self, scores: Array, rho: Array, groups: Sequence[Array]) -> Array:
-        """Of groups of samples, by each rule; row k of the margins is that of class k's models."""
+        Parameters
+        ----------
+        scores : ndarray of shape (n, k)
+        rho : ndarray of shape (c,), or one row for each kind of model
+        groups : sequence of ndarray
+            Rows that are judged together.
+        kinds : ndarray of shape (n,), optional
+            Which row of the margins is that of each sample's model.
+        """
         labels, scorer = self.classes[self.y], self.scorer
-        models = (
-            HeldOut(self.classes, scores, rho, self.loss, rule, self.y) for rule in self.rules
-        )
-        return np.array(
-            [scorer.groups(model, self.X, labels, self.weight, groups) for model in models]
-        )
+        model = HeldOut(self.classes, scores, rho, self.loss, kinds=kinds)
+        found = []
+        for rule in self.rules:
+            model.rule = rule
+            found.append(scorer.groups(model, self.X, labels, self.weight, groups))
+        losses = np.zeros(len(groups))
+        if self.loss != "hinge":
+            each = -log_probability(model, self.X, labels)
+            losses[:] = averages(each, self.weight, groups)
+        return np.array(found), losses
 
 
 @dataclass(frozen=True)
@@ -117,9 +128,11 @@ class LinearCells:
         margins = [family.margins(point, counts) for point in points]
         found = Results.empty(len(points), len(prices), len(self.judge.rules))
         start = time.perf_counter()
+        everything = [np.arange(held_out.y.size)]
         for i, j, _, theta in linear_path(self.judge, present, margins, prices, self.tol):
             fitted = time.perf_counter()
-            found.scores[i, j, :, 0] = held_out.score(_scores(held_out.X, theta), margins[i])
+            scores = _scores(held_out.X, theta)
+            found.scores[i, j], found.losses[i, j] = held_out.judge(scores, margins[i], everything)
             found.fit_times[i, j] = fitted - start
             start = time.perf_counter()
             found.score_times[i, j] = start - fitted

@@ -57,7 +57,9 @@ class LeaveOneOut:
         for i, j, problem, theta in linear_path(judge, present, margins, prices, self.tol):
             scores = left_out_scores(problem, theta, judge, present, without[i])
             fitted = time.perf_counter()
-            found.scores[i, j] = judge.score_groups(scores, without[i], groups)
+            found.scores[i, j], found.losses[i, j] = judge.judge(
+                scores, without[i], groups, judge.y
+            )
             found.fit_times[i, j] = (fitted - start) / len(groups)
             start = time.perf_counter()
             found.score_times[i, j] = (start - fitted) / len(groups)

@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer
 
 from immax.links import by_score, decide, immax_proba
 
-__all__ = ["HeldOut", "Scorer"]
+__all__ = ["HeldOut", "Scorer", "averages", "log_probability"]
 
 Array = NDArray[Any]
 
@@ -40,6 +40,7 @@ class HeldOut(ClassifierMixin, BaseEstimator):
         self.loss = loss
         self.rule = rule
         self.kinds = kinds
+        self._proba: Array | None = None
 
     def part(self, rows: Array) -> HeldOut:
         """Of some of the samples."""
@@ -56,6 +57,11 @@ class HeldOut(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         if self.loss == "hinge":
             raise AttributeError("the hinge loss does not determine probabilities")
+        if self._proba is None:
+            self._proba = self._linked(X)
+        return self._proba
+
+    def _linked(self, X: Any) -> Array:
         scores = self.decision_function(X)
         if self.kinds is None:
             return immax_proba(scores, self.rho, self.loss)
@@ -89,36 +95,42 @@ class Scorer:
         function: Callable[..., Any] = getattr(self._scorer, "_score_func", self._scorer)
         self._weighted = "sample_weight" in signature(function).parameters
         # The most common ones without scikit-learn's checks, which take longer than a fit.
-        plain = {None: _right, "accuracy": _right, "neg_log_loss": _log_probability}
+        plain = {None: _right, "accuracy": _right, "neg_log_loss": log_probability}
         self._each = plain.get(scoring) if scoring is None or isinstance(scoring, str) else None
-
-    def __call__(self, model: HeldOut, X: Any, y: Array, weight: Array | None) -> float:
-        if self._each:
-            return float(np.average(self._each(model, X, y), weights=weight))
-        if weight is not None and self._weighted:
-            return float(self._scorer(model, X, y, sample_weight=weight))
-        return float(self._scorer(model, X, y))
 
     def groups(
         self, model: HeldOut, X: Any, y: Array, weight: Array | None, groups: Sequence[Array]
     ) -> list[float]:
         """Of groups of samples."""
-        weights = [None if weight is None else weight[rows] for rows in groups]
         if self._each:
-            each = self._each(model, X, y)
-            pairs = zip(groups, weights, strict=True)
-            return [float(np.average(each[rows], weights=own)) for rows, own in pairs]
+            return averages(self._each(model, X, y), weight, groups)
+        if len(groups) == 1:
+            return [self._of(model, X, y, weight)]
+        weights = [None if weight is None else weight[rows] for rows in groups]
         return [
-            self(model.part(rows), X[rows], y[rows], own)
+            self._of(model.part(rows), X[rows], y[rows], own)
             for rows, own in zip(groups, weights, strict=True)
         ]
+
+    def _of(self, model: HeldOut, X: Any, y: Array, weight: Array | None) -> float:
+        if weight is not None and self._weighted:
+            return float(self._scorer(model, X, y, sample_weight=weight))
+        return float(self._scorer(model, X, y))
+
+
+def averages(each: Array, weight: Array | None, groups: Sequence[Array]) -> list[float]:
+    """Weighted means over groups of samples."""
+    weights = [None if weight is None else weight[rows] for rows in groups]
+    pairs = zip(groups, weights, strict=True)
+    return [float(np.average(each[rows], weights=own)) for rows, own in pairs]
 
 
 def _right(model: HeldOut, X: Any, y: Array) -> Array:
     return np.asarray(model.predict(X) == y)
 
 
-def _log_probability(model: HeldOut, X: Any, y: Array) -> Array:
+def log_probability(model: HeldOut, X: Any, y: Array) -> Array:
+    """Of each sample's own class."""
     proba = model.predict_proba(X)
     own = proba[np.arange(len(y)), np.searchsorted(model.classes_, y)]
     return np.log(np.maximum(own, np.finfo(proba.dtype).eps))

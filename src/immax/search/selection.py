@@ -33,16 +33,18 @@ def spread(rho: Array) -> float:
     return round(float(np.std(np.log(rho))), 10)
 
 
-def choose_cell(scores: Array, spreads: Array, strength: Array, rules: Array, one_se: bool) -> int:
+def choose_cell(
+    scores: Array, losses: Array, spreads: Array, strength: Array, rules: Array, one_se: bool
+) -> int:
     """The best cell; with ``one_se`` the best of those with the simplest margins near it.
 
-    Ties go to the more equal margins, then to the stronger penalty, then to the rule that is
-    listed first.
+    Ties, of which labels make many, go to the more equal margins, then to the lower log-loss, then
+    to the stronger penalty, then to the rule that is listed first.
     """
     means = scores.mean(axis=1)
     best = int(np.flatnonzero(means >= means.max() - 1e-12)[0])
     candidates = np.flatnonzero(near_ties(scores, best) if one_se else means >= means[best] - 1e-12)
     simplest = candidates[spreads[candidates] <= spreads[candidates].min() + 1e-9]
     top = simplest[means[simplest] >= means[simplest].max() - 1e-12]
-    order = np.lexsort([rules[top], -strength[top]])
+    order = np.lexsort([rules[top], -strength[top], losses[top].round(12)])
     return int(top[order[0]])

@@ -48,6 +48,7 @@ class MachineCells:
         counts = self.judge.counts(present)
         held_out = self.judge.part(test)
         found = Results.empty(len(points), len(prices), 1)
+        everything = [np.arange(held_out.y.size)]
         for i, point in enumerate(points):
             rho = family.margins(point, counts)
             for j, C in enumerate(prices):
@@ -59,7 +60,7 @@ class MachineCells:
                 scores = self.data.scores(test, train, coefficients) + biases
                 if rho.size > 2 and self.multiclass == "ovo":
                     scores = votes(scores, rho.size)
-                found.scores[i, j, :, 0] = held_out.score(scores, rho)
+                found.scores[i, j], _ = held_out.judge(scores, rho, everything)
                 found.fit_times[i, j] = fitted - start
                 found.score_times[i, j] = time.perf_counter() - fitted
         return found
