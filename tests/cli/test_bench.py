@@ -11,23 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from commands import immax
 
 ROOT = Path(__file__).parents[2]
-
-
-def immax(*arguments, cwd, check=None):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
-    found = subprocess.run(
-        [sys.executable, "-m", "immax", *map(str, arguments)],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    if check is not None:
-        assert found.returncode == check, found.stderr
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ def test_other_files(tmp_path):
         read_table(tmp_path / "a.csv", "label")
     for name in ("a.xlsx", "a.parquet.gz", "csv", "a.gz"):
         (tmp_path / name).write_text(TABLE)
-        with pytest.raises(ValueError, match=r"must end in .csv, .tsv, .txt, .parquet, .pq, or"):
+        with pytest.raises(ValueError, match=r"must end in .csv, .tsv, .txt, .jsonl"):
             read_table(tmp_path / name, "label")
 
 

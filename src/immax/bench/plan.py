@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from immax.bench.methods import MODELS, NETWORKS, grid_points, known_methods
+from immax.errors import WrongCall
 from immax.validation import nearest
 
 __all__ = ["Cell", "Plan", "PlanError", "load_plan", "parse_plan"]
@@ -30,7 +31,7 @@ DATA = (
 )
 
 
-class PlanError(ValueError):
+class PlanError(WrongCall):
     """A plan that cannot be run, and why."""
 
 

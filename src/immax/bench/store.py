@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.bench.plan import Cell, Plan
+from immax.errors import WrongCall
 
 __all__ = ["Record", "Store", "StoreError"]
 
@@ -58,7 +59,7 @@ create table if not exists curves (
 """
 
 
-class StoreError(RuntimeError):
+class StoreError(WrongCall):
     """A results file that cannot be used, and why."""
 
 

@@ -8,6 +8,8 @@ import typer
 
 from immax import __version__
 from immax.cli.bench import bench
+from immax.cli.margins import margins
+from immax.cli.models import explain, fit, predict
 
 __all__ = ["app"]
 
@@ -17,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
+for command in (fit, predict, explain, margins):
+    app.command()(command)
 
 
 def _version(asked: bool) -> None:

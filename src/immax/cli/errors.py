@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 import typer
 
-from immax.bench.plan import PlanError
-from immax.bench.store import StoreError
+from immax.errors import WrongCall
 
 __all__ = ["explained"]
 
@@ -19,7 +18,7 @@ def explained() -> Iterator[None]:
     """Say what is wrong in a line, and exit: 2 if the call was wrong, 1 if the job failed."""
     try:
         yield
-    except (PlanError, StoreError, FileNotFoundError) as error:
+    except (WrongCall, FileNotFoundError) as error:
         raise _exit(str(error), 2) from None
     except sqlite3.OperationalError as error:
         raise _exit(f"the results cannot be written: {error}", 1) from None

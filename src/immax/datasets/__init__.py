@@ -19,7 +19,7 @@ from immax.datasets.synthetic import (
     separable_pair,
     sparse_text,
 )
-from immax.datasets.tables import read_table
+from immax.datasets.tables import read_chunks, read_frame, read_table
 from immax.datasets.tiny_imagenet import load_tiny_imagenet
 
 __all__ = [
@@ -38,6 +38,8 @@ __all__ = [
     "load_mnist",
     "load_tiny_imagenet",
     "long_tailed",
+    "read_chunks",
+    "read_frame",
     "read_table",
     "separable_pair",
     "sparse_text",

@@ -1,0 +1,103 @@
+"""What a model file says, for people and for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from immax.datasets import read_table
+from immax.io import ModelFile
+from immax.margins import theory_margins
+from immax.theory import certificate
+
+__all__ = ["explanation", "shown"]
+
+
+def explanation(file: ModelFile, table: Path | None) -> dict[str, Any]:
+    """Classes, margins, thresholds, coefficients; with data, also counts and a certificate."""
+    steps = getattr(file.model, "steps", None)
+    last = steps[-1][1] if steps else file.model
+    machine = getattr(last, "best_estimator_", last)
+    classes = [str(name) for name in file.model.classes_]
+    content: dict[str, Any] = {
+        "estimator": type(last).__name__,
+        "target": file.target,
+        "metric": file.metric,
+        "versions": file.about.get("versions", {}),
+        "classes": classes,
+        "score": getattr(last, "best_score_", None),
+        "lam": getattr(machine, "lam", None),
+        "rule": getattr(machine, "rule", None),
+    }
+    margins = getattr(machine, "margins_", None)
+    if margins is not None:
+        content["margins"] = np.asarray(margins, dtype=float).tolist()
+        if len(classes) == 2:
+            content["threshold"] = float(margins[1] / np.sum(margins))
+    if hasattr(machine, "coef_") and steps:
+        names = file.model[:-1].get_feature_names_out()
+        content["coefficients"] = {
+            str(name): column.tolist()
+            for name, column in zip(names, np.asarray(machine.coef_).T, strict=True)
+        }
+    if hasattr(machine, "gap_"):
+        content |= {"objective": machine.objective_, "gap": machine.gap_}
+    if table is not None:
+        content |= _on_data(file, machine, table, classes)
+    return content
+
+
+def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> dict[str, Any]:
+    X, y = read_table(table, file.target)
+    if file.schema is not None:
+        file.schema.check(X)
+    labels = y.astype(str).to_numpy()
+    counts = np.array([float((labels == name).sum()) for name in classes])
+    found: dict[str, Any] = {"counts": counts.tolist()}
+    if (counts > 0).all():
+        found["theory"] = theory_margins(counts).tolist()
+    found["accuracy"] = float(np.mean(np.asarray(file.model.predict(X)).astype(str) == labels))
+    steps = getattr(file.model, "steps", None)
+    features = file.model[:-1].transform(X) if steps else X
+    own = y.to_numpy() if y.dtype != object else labels
+    bound = certificate(machine, features, own)
+    found["certificate"] = str(bound)
+    return found
+
+
+def shown(content: dict[str, Any], top: int) -> str:
+    """As text."""
+    lines = [f"{content['estimator']} of {content['target'] or 'labels'}"]
+    if content["score"] is not None:
+        lines.append(f"{content['metric']} {content['score']:.4f} by cross-validation")
+    lines.append(f"lambda {content['lam']:g}, rule {content['rule']}" if content["lam"] else "")
+    theory = content.get("theory")
+    header = f"{'class':20} {'margin':>8}"
+    header += f" {'samples':>9} {'theory':>8}" if theory else ""
+    lines += ["", header]
+    for k, name in enumerate(content["classes"]):
+        row = f"{name[:20]:20} {content['margins'][k]:8.4f}" if "margins" in content else name
+        if theory:
+            row += f" {content['counts'][k]:9g} {theory[k]:8.4f}"
+        lines.append(row)
+    if "threshold" in content:
+        name = content["classes"][1]
+        lines.append(
+            f"by score, {name} is said where its probability is above the threshold "
+            f"{content['threshold']:.4f}"
+        )
+    if "gap" in content:
+        lines.append(
+            f"objective {content['objective']:.6g}, within {content['gap']:.2g} of the best"
+        )
+    if "accuracy" in content:
+        lines += ["", f"accuracy on this data {content['accuracy']:.4f}", content["certificate"]]
+    if content.get("coefficients") and top:
+        lines += ["", "largest coefficients"]
+        sizes = {name: max(map(abs, row)) for name, row in content["coefficients"].items()}
+        for name in sorted(sizes, key=lambda own: -sizes[own])[:top]:
+            values = " ".join(f"{value:+.4f}" for value in content["coefficients"][name])
+            lines.append(f"{name[:30]:30} {values}")
+    return "\n".join(line for line in lines)

@@ -1,0 +1,131 @@
+"""Model files: round trips, and files that are refused."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax.io import ABOUT, ModelFileError, load_model, save_model
+
+pytest.importorskip("skops")
+
+X, y = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)
+
+MODELS = [
+    IMMAXClassifier(),
+    IMMAXClassifier("hinge", lam=0.1),
+    BaselineClassifier("la", method_params={"tau": 0.5}),
+    IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=2),
+    IMMAXSVC(),
+    make_pipeline(StandardScaler(), IMMAXClassifier(margins={0: 1.0, 1: 2.0, 2: 1.0})),
+    LogisticRegression(),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_models_come_back_as_they_went(model, tmp_path):
+    model.fit(X, y)
+    save_model(model, tmp_path / "model.skops", target="kind", metric="accuracy")
+    file = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(file.model.predict(X), model.predict(X))
+    assert (file.target, file.metric) == ("kind", "accuracy")
+    assert file.about["classes"] == ["0", "1", "2"]
+    assert file.about["versions"]["immax"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model.skops"]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    path = tmp_path_factory.mktemp("good") / "model.skops"
+    save_model(IMMAXClassifier().fit(X, y), path)
+    return path.read_bytes()
+
+
+def shout(X):
+    return X
+
+
+def test_types_that_would_not_be_loaded_are_not_saved(tmp_path):
+    model = make_pipeline(FunctionTransformer(shout), IMMAXClassifier()).fit(X, y)
+    with pytest.raises(ModelFileError, match="shout"):
+        save_model(model, tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_foreign_type_is_refused_by_name(tmp_path):
+    import skops.io
+
+    model = make_pipeline(FunctionTransformer(shout), IMMAXClassifier()).fit(X, y)
+    path = tmp_path / "model.skops"
+    skops.io.dump(model, path)
+    with pytest.raises(ModelFileError, match=f"no {ABOUT}"):
+        load_model(path)
+    from immax.io import _hashes
+
+    about = {"format": 1, "target": "", "metric": "", "members": _hashes(path.read_bytes())}
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(ABOUT, json.dumps(about))
+    with pytest.raises(ModelFileError, match=r"not trusted: .*shout"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_a_truncated_file_is_refused(good, share, tmp_path):
+    path = tmp_path / "model.skops"
+    path.write_bytes(good[: int(share * len(good))])
+    with pytest.raises(ModelFileError, match="truncated"):
+        load_model(path)
+
+
+def test_an_altered_file_is_refused(good, tmp_path):
+    path, other = tmp_path / "model.skops", tmp_path / "other.skops"
+    path.write_bytes(good)
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "schema.json":
+                content = content.replace(b"IMMAXClassifier", b"BaselineClassifier")
+            target.writestr(name, content)
+    with pytest.raises(ModelFileError, match="was altered"):
+        load_model(other)
+    about = json.loads(zipfile.ZipFile(path).read(ABOUT))
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            new = json.dumps({**about, "format": 9}) if name == ABOUT else source.read(name)
+            target.writestr(name, new)
+    with pytest.raises(ModelFileError, match="has format 9"):
+        load_model(other)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=400))
+def test_arbitrary_bytes_are_refused(tmp_path, content):
+    path = tmp_path / "model.skops"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError):
+        load_model(path)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(place=st.floats(0, 1, exclude_max=True), value=st.integers(0, 255))
+def test_a_flipped_byte_is_refused_or_harmless(good, tmp_path, place, value):
+    data = bytearray(good)
+    data[int(place * len(data))] = value
+    path = tmp_path / "model.skops"
+    path.write_bytes(bytes(data))
+    try:
+        file = load_model(path)
+    except ModelFileError:
+        return
+    expected = IMMAXClassifier().fit(X, y).predict(X)
+    np.testing.assert_array_equal(file.model.predict(X), expected)
