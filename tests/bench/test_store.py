@@ -61,7 +61,9 @@ def test_a_failed_trial_holds_back_what_waits_for_it_only(path):
             done(store, cell)
     assert {cell.spec["method"] for cell in seen if cell.stage == "final"} == {"ce"}
     assert store.records(["failed"])[0].error == "Traceback: no"
-    again = store.claim(again=True)
+    assert store.claim() is None
+    store.retry()
+    again = store.claim()
     assert again is not None
     assert again.stage == "trial"
 

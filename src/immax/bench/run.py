@@ -94,18 +94,15 @@ def work(
         Called with a cell, the number of an epoch that has ended, and its measures.
     """
     failures = done = 0
-    tried: set[str] = set()
+    if again:
+        store.retry()
     while limit is None or done < limit:
-        cell = store.claim(again)
+        cell = store.claim()
         if cell is None:
             if not store.counts()["running"]:
                 break
             time.sleep(1)  # another process may leave something
             continue
-        if cell.id in tried:
-            store.release(cell)
-            break
-        tried.add(cell.id)
         if on_cell is not None:
             on_cell(cell, "begun")
         state = _one(store, cell, place or Place(), on_epoch)

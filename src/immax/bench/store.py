@@ -157,27 +157,19 @@ class Store:
             raise
         self._db.execute("commit")
 
-    def claim(self, again: bool = False) -> Cell | None:
-        """A cell to work on, none of whose trials are open; None if there is none just now.
-
-        Parameters
-        ----------
-        again : bool
-            Also cells that have failed.
-        """
-        states = ("waiting", "failed") if again else ("waiting",)
+    def claim(self) -> Cell | None:
+        """A cell to work on, none of whose trials are open; None if there is none just now."""
         with self._transaction():
             self._free_the_dead()
             row = self._db.execute(
-                f"""
+                """
                 select id, spec from cells as own
-                where state in ({",".join("?" * len(states))}) and place >= 0
+                where state = 'waiting' and place >= 0
                   and (stage = 'trial' or not exists (
                       select 1 from cells as other where other.family = own.family
                       and other.stage = 'trial' and other.state != 'done' and other.place >= 0))
                 order by place limit 1
-                """,
-                states,
+                """
             ).fetchone()
             if row is None:
                 return None
@@ -187,6 +179,10 @@ class Store:
                 (this_worker(), time.time(), row[0]),
             )
         return Cell(json.loads(row[1]))
+
+    def retry(self) -> None:
+        """Let failed cells wait again."""
+        self._db.execute("update cells set state = 'waiting' where state = 'failed'")
 
     def _free_the_dead(self) -> None:
         rows = self._db.execute("select id, worker, seen from cells where state = 'running'")
