@@ -202,6 +202,8 @@ def _train(rank, world, port, queue):
     IMMAXLoss(COUNTS)(model(x[part]), y[part]).backward()
     if rank == 0:
         queue.put([p.grad.tolist() for p in model.parameters()])
+    torch.distributed.barrier()  # none leaves while another still talks to it
+    del model
     torch.distributed.destroy_process_group()
 
 

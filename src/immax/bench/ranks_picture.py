@@ -22,7 +22,7 @@ def critical_difference(n_methods: int, n_sets: int, level: float = 0.05) -> flo
     1.11
     """
     q = float(stats.studentized_range.ppf(1 - level, n_methods, np.inf)) / np.sqrt(2)
-    return q * float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
 def plot_ranks(
