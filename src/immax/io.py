@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from immax.errors import WrongCall
+from immax.files import beside
 from immax.tabular.columns import Schema
 
 __all__ = ["ModelFile", "ModelFileError", "load_model", "save_model"]
@@ -97,16 +97,10 @@ def save_model(
         "margins": None if margins is None else [float(rho) for rho in margins],
         "members": _hashes(data),
     }
-    target_path = Path(path)
-    target_path.parent.mkdir(parents=True, exist_ok=True)
-    beside = target_path.with_name(f"{target_path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(data)
-        with zipfile.ZipFile(beside, "a") as archive:
+    with beside(Path(path)) as part:
+        part.write_bytes(data)
+        with zipfile.ZipFile(part, "a") as archive:
             archive.writestr(ABOUT, json.dumps(about, indent=1))
-        os.replace(beside, target_path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def load_model(path: str | Path) -> ModelFile:

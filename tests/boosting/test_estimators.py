@@ -31,8 +31,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::Deprecat
 warnings.filterwarnings("ignore", module="lightgbm")
 
 QUIET = {
-    IMMAXXGBClassifier: {"n_estimators": 20},
-    IMMAXLGBMClassifier: {"n_estimators": 20, "verbose": -1},
+    IMMAXXGBClassifier: {"n_estimators": 20, "n_jobs": 1},
+    IMMAXLGBMClassifier: {"n_estimators": 20, "verbose": -1, "n_jobs": 1},
     IMMAXCatBoostClassifier: {
         "iterations": 20,
         "verbose": False,

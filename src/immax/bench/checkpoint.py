@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+
+from immax.files import beside
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
@@ -40,17 +41,12 @@ def save_checkpoint(
             tensors[f"state.{name}"] = value
         else:
             plain[name] = value
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
+    with beside(path) as part:
         save_file(
             {name: value.detach().cpu().contiguous() for name, value in tensors.items()},
-            beside,
+            part,
             metadata={"state": json.dumps(plain)},
         )
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def load_checkpoint(path: Path, network: Any, optimiser: Any) -> dict[str, Any] | None:

@@ -15,13 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, TunedThresholdClassifierCV
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 
 from immax.kernel import IMMAXSVC
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import power_margins
-from immax.search import IMMAXSVCCV, IMMAXClassifierCV
+from immax.search import IMMAXSVCCV, IMMAXClassifierCV, PowerFamily
 
 __all__ = [
     "ESTIMATORS",
@@ -119,7 +120,7 @@ def _immax(loss: str, **options: Any) -> Callable[[Setting], Any]:
         return IMMAXClassifierCV(
             loss,
             lams=list(setting.lams),
-            family=_Powers(tuple(powers)),
+            family=PowerFamily(values=tuple(powers)),
             scoring=setting.scoring,
             **{"cv": setting.cv(), **given},
         )
@@ -127,42 +128,29 @@ def _immax(loss: str, **options: Any) -> Callable[[Setting], Any]:
     return make
 
 
-@dataclass(frozen=True)
-class _Powers:
-    """The powers of a plan, as a family of margins."""
-
-    powers: tuple[float, ...]
-
-    def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Array:
-        return power_margins(counts, float(np.ravel(parameters)[0]))
-
-    def centre(self, counts: ArrayLike) -> Array:  # noqa: ARG002
-        return np.array([1 / 3])
-
-    def plain(self, counts: ArrayLike) -> Array:  # noqa: ARG002
-        return np.array([0.0])
-
-    def box(self, counts: ArrayLike) -> tuple[Array, Array]:  # noqa: ARG002
-        return np.array([min(self.powers)]), np.array([max(self.powers)])
-
-    def axes(self, counts: ArrayLike, n: int) -> list[Array]:  # noqa: ARG002
-        return [np.array(self.powers)]
-
-
-class _Weighted(ClassifierMixin, BaseEstimator):
+class _Balanced(ClassifierMixin, BaseEstimator):
     """A classifier whose samples weigh inversely to the size of their class."""
 
-    def __init__(self, lam: float = 1e-3) -> None:
-        self.lam = lam
+    def __init__(self, model: Any) -> None:
+        self.model = model
 
-    def fit(self, X: Any, y: Any) -> _Weighted:
-        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        self.machine_ = IMMAXClassifier("hinge", lam=self.lam, margins="equal")
-        self.machine_.fit(X, y, (1 / counts)[codes] * len(codes) / len(counts))
+    def fit(self, X: Any, y: Any) -> _Balanced:
+        self.classes_ = np.unique(y)
+        weight = compute_sample_weight("balanced", y)
+        self.model_ = clone(self.model).fit(X, y, sample_weight=weight)
         return self
 
     def predict(self, X: Any) -> Array:
-        return self.machine_.predict(X)
+        return self.model_.predict(X)
+
+    @available_if(lambda self: hasattr(self.model_, "predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        return self.model_.predict_proba(X)
+
+
+def _hinge_balanced(setting: Setting) -> Any:
+    model = _Balanced(IMMAXClassifier("hinge", margins="equal"))
+    return setting.search(model, {"model__lam": list(setting.lams)})
 
 
 def _theory(setting: Setting) -> Any:
@@ -222,7 +210,7 @@ def _svc(weight: str | None) -> Callable[[Setting], Any]:
 def _kernel_machine(powers: Sequence[float] | None) -> Callable[[Setting], Any]:
     def make(setting: Setting) -> Any:
         if powers is None:
-            family = _Powers(tuple(setting.powers))
+            family = PowerFamily(values=tuple(setting.powers))
             return IMMAXSVCCV(family=family, cv=setting.cv(), scoring=setting.scoring)
         grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]}
         return setting.search(IMMAXSVC(margins="equal"), grid)
@@ -240,7 +228,7 @@ LINEAR: dict[str, Callable[[Setting], Any]] = {
     "immax_theory": _theory,
     "immax_hinge": _immax("hinge"),
     "hinge": _immax("hinge", powers=(0.0,)),
-    "hinge_balanced": lambda setting: setting.search(_Weighted(), {"lam": list(setting.lams)}),
+    "hinge_balanced": _hinge_balanced,
     "logistic": _logistic(),
     "logistic_balanced": _logistic("balanced"),
     "svc": _svc(None),
@@ -268,29 +256,9 @@ def _trees(method: str) -> Callable[[Setting], Any]:
         if method == "scale_pos_weight":
             params["scale_pos_weight"] = counts[0] / counts[-1]
         model = XGBClassifier(**params, random_state=setting.seed)
-        return _BalancedTrees(model) if method == "xgb_balanced" else model
+        return _Balanced(model) if method == "xgb_balanced" else model
 
     return make
-
-
-class _BalancedTrees(ClassifierMixin, BaseEstimator):
-    """Trees whose samples weigh inversely to the size of their class."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def fit(self, X: Any, y: Any) -> _BalancedTrees:
-        self.classes_ = np.unique(y)
-        self.model_ = clone(self.model).fit(
-            X, y, sample_weight=compute_sample_weight("balanced", y)
-        )
-        return self
-
-    def predict(self, X: Any) -> Array:
-        return self.model_.predict(X)
-
-    def predict_proba(self, X: Any) -> Array:
-        return self.model_.predict_proba(X)
 
 
 TREES: dict[str, Callable[[Setting], Any]] = {

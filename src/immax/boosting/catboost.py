@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.boosting.loss import BoostingLoss, LossOwner, check_fit, make_loss
+from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
 from immax.boosting.metrics import METRICS
 
 try:
@@ -20,8 +20,6 @@ except ModuleNotFoundError as error:
 __all__ = ["IMMAXCatBoostClassifier"]
 
 Array = NDArray[Any]
-
-OWN = ("method", "margins", "power", "rule", "method_params")
 
 
 class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
@@ -71,11 +69,7 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.method = method
-        self.margins = margins
-        self.power = power
-        self.rule = rule
-        self.method_params = method_params
+        self._set_own(method, margins, power, rule, method_params)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Of CatBoost and of the method."""
@@ -113,32 +107,18 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
         **options: Any,
     ) -> Self:
         """As CatBoostClassifier's, on features and labels rather than a Pool."""
-        check_fit(self.rule, X)
         params = super().get_params()
-        for name in ("loss_function", "class_weights", "auto_class_weights", "scale_pos_weight"):
-            if params.get(name) is not None:
-                raise ValueError(f"{name} is given by the method; leave it at None")
-        rounds = params.get("iterations", params.get("n_estimators"))
-        if rounds is not None and rounds < 1:
-            raise ValueError(f"iterations must be at least 1; got {rounds!r}")
+        taken = ("loss_function", "class_weights", "auto_class_weights", "scale_pos_weight")
+        check_given(params, taken, "iterations" if "iterations" in params else "n_estimators")
         seed = params.get("random_seed", params.get("random_state"))
-        loss = make_loss(
-            y,
-            None if sample_weight is None else np.asarray(sample_weight, dtype=float),
-            method=self.method,
-            method_params=self.method_params,
-            margins=self.margins,
-            power=self.power,
-            seed=seed if isinstance(seed, int) else 0,
-        )
+        loss = self._make_loss(X, y, sample_weight, seed)
         if loss.spec.random:
             raise ValueError("method='equal' needs draws, which CatBoost has no place for")
         cat_features = params.get("cat_features") if cat_features is None else cat_features
         pool = _pool(X, loss.codes(y), cat_features, sample_weight, loss)
         sets = [eval_set] if isinstance(eval_set, tuple) else eval_set
         pools = [
-            _pool(data, loss.codes(labels, f"eval_set[{number}]"), cat_features, None, loss)
-            for number, (data, labels) in enumerate(sets or ())
+            _pool(data, codes, cat_features, None, loss) for data, codes in loss.encoded(sets or ())
         ]
         kept = self._init_params
         self._init_params = {
@@ -199,9 +179,8 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
 
 
 def _pool(X: Any, codes: Array, cat_features: Any, weight: Any, loss: BoostingLoss) -> Any:
-    n = len(codes)
-    baseline = np.full(n, loss.constants[0]) if loss.binary else np.tile(loss.constants, (n, 1))
-    return Pool(X, codes, cat_features=cat_features, weight=weight, baseline=baseline)
+    start = loss.start(len(codes))
+    return Pool(X, codes, cat_features=cat_features, weight=weight, baseline=start)
 
 
 class _BinaryObjective:

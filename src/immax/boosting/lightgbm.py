@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.boosting.loss import BoostingLoss, LossOwner, check_fit, make_loss
+from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
 from immax.boosting.metrics import METRICS
 
 try:
@@ -66,11 +66,7 @@ class IMMAXLGBMClassifier(LGBMClassifier, LossOwner):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.method = method
-        self.margins = margins
-        self.power = power
-        self.rule = rule
-        self.method_params = method_params
+        self._set_own(method, margins, power, rule, method_params)
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """LightGBM's own parameters."""
@@ -94,34 +90,19 @@ class IMMAXLGBMClassifier(LGBMClassifier, LossOwner):
         **options: Any,
     ) -> Self:
         """As LGBMClassifier's; see there for the other arguments."""
-        check_fit(self.rule, X)
-        if self.objective is not None:
-            raise ValueError("objective is given by the method; leave it at None")
-        if self.n_estimators < 1:
-            raise ValueError(f"n_estimators must be at least 1; got {self.n_estimators!r}")
-        loss = make_loss(
-            y,
-            None if sample_weight is None else np.asarray(sample_weight, dtype=float),
-            method=self.method,
-            method_params=self.method_params,
-            margins=self.margins,
-            power=self.power,
-            seed=self.random_state if isinstance(self.random_state, int) else 0,
-        )
+        check_given(self.get_params(), ("objective",), "n_estimators")
+        loss = self._make_loss(X, y, sample_weight, self.random_state)
         codes = loss.codes(y)
-        sets = [
-            (data, loss.codes(labels, f"eval_set[{number}]"))
-            for number, (data, labels) in enumerate(_pairs(eval_set, options))
-        ]
+        sets = loss.encoded(_pairs(eval_set, options))
         if sets and eval_init_score is None:
-            eval_init_score = [_start(loss, len(own)) for _, own in sets]
+            eval_init_score = [loss.start(len(own)) for _, own in sets]
         self.objective = self._objective = _Objective(loss)
         try:
             super().fit(
                 X,
                 codes,
                 sample_weight=sample_weight,
-                init_score=_start(loss, len(codes)) if init_score is None else init_score,
+                init_score=loss.start(len(codes)) if init_score is None else init_score,
                 **_as_it_wants(sets),
                 eval_init_score=eval_init_score,
                 eval_metric=_metric(eval_metric, loss),
@@ -170,9 +151,6 @@ class IMMAXLGBMClassifier(LGBMClassifier, LossOwner):
         self._keep(loss)
 
 
-OWN = ("method", "margins", "power", "rule", "method_params")
-
-
 def _pairs(eval_set: Any, options: dict[str, Any]) -> list[Any]:
     """Features and labels, from either of LightGBM's ways to give them."""
     X, y = options.pop("eval_X", None), options.pop("eval_y", None)
@@ -188,12 +166,6 @@ def _as_it_wants(sets: list[Any]) -> dict[str, Any]:
     if "eval_X" not in signature(LGBMClassifier.fit).parameters:
         return {"eval_set": sets}
     return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(y for _, y in sets)}
-
-
-def _start(loss: BoostingLoss, n: int) -> Array:
-    if loss.binary:
-        return np.full(n, loss.constants[0])
-    return np.tile(loss.constants, (n, 1))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from immax.losses.spec import LossSpec
 from immax.margins import power_margins, resolve_margins
 from immax.validation import check_choice, nearest
 
-__all__ = ["BoostingLoss", "LossOwner", "check_fit", "make_loss"]
+__all__ = ["OWN", "BoostingLoss", "LossOwner", "check_given", "make_loss"]
 
 Array = NDArray[Any]
 
+OWN = ("method", "margins", "power", "rule", "method_params")
 FIELDS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")
 
 
@@ -52,6 +54,17 @@ class BoostingLoss:
                 f"labels {self.classes.tolist()}"
             )
         return np.asarray(found)
+
+    def encoded(self, sets: Iterable[tuple[Any, ArrayLike]]) -> list[tuple[Any, Array]]:
+        """Evaluation sets, with codes for labels."""
+        return [
+            (data, self.codes(labels, f"eval_set[{number}]"))
+            for number, (data, labels) in enumerate(sets)
+        ]
+
+    def start(self, n: int) -> Array:
+        """The constant scores, for n samples."""
+        return np.full(n, self.constants[0]) if self.binary else np.tile(self.constants, (n, 1))
 
     def pairs(
         self, scores: Array, y: Array, weight: Array | None = None, factor: float = 1.0
@@ -169,9 +182,24 @@ def make_loss(
 
 
 class LossOwner:
-    """What an estimator has once its loss is known."""
+    """An estimator's parameters of the loss, and what it has once its loss is known."""
 
     loss_: BoostingLoss
+
+    def _set_own(self, *values: Any) -> None:
+        for name, value in zip(OWN, values, strict=True):
+            setattr(self, name, value)
+
+    def _make_loss(self, X: Any, y: Any, weight: Any, seed: Any) -> BoostingLoss:
+        own = {name: getattr(self, name) for name in OWN}
+        check_choice("rule", own.pop("rule"), ("score", "bayes"))
+        shape = getattr(X, "shape", None)
+        if shape is not None and 0 in shape:
+            what = "sample" if shape[0] == 0 else "feature"
+            raise ValueError(f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
+        weight = None if weight is None else np.asarray(weight, dtype=float)
+        number = int(seed) if isinstance(seed, (int, np.integer)) else 0
+        return make_loss(y, weight, seed=number, **own)
 
     def _keep(self, loss: BoostingLoss) -> None:
         self.loss_ = loss
@@ -183,10 +211,11 @@ class LossOwner:
         return self.loss_
 
 
-def check_fit(rule: str, X: Any) -> None:
-    """Refuse an unknown rule, and a table without rows or columns."""
-    check_choice("rule", rule, ("score", "bayes"))
-    shape = getattr(X, "shape", None)
-    if shape is not None and 0 in shape:
-        what = "sample" if shape[0] == 0 else "feature"
-        raise ValueError(f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
+def check_given(params: Mapping[str, Any], taken: Iterable[str], rounds: str) -> None:
+    """Refuse what the method takes the place of, and a number of rounds below one."""
+    for name in taken:
+        if params.get(name) is not None:
+            raise ValueError(f"{name} is given by the method; leave it at None")
+    number = params.get(rounds)
+    if number is not None and number < 1:
+        raise ValueError(f"{rounds} must be at least 1; got {number!r}")

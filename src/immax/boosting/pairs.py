@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -105,8 +106,7 @@ def _compiled(
         gradient,
         hessian,
     )
-    edges = np.linspace(0, len(y), 4 * available_cores() + 1).astype(int).tolist()
-    in_threads(gradient_pairs, [(*fixed, *ends) for ends in pairwise(edges)])
+    _in_parts(gradient_pairs, fixed, len(y))
 
 
 def _single(
@@ -145,9 +145,13 @@ def _single_compiled(
         gradient,
         hessian,
     )
-    edges = np.linspace(0, len(y), 2 * available_cores() + 1).astype(int).tolist()
-    in_threads(single_pairs, [(*fixed, *ends) for ends in pairwise(edges)])
+    _in_parts(single_pairs, fixed, len(y))
     return gradient, hessian
+
+
+def _in_parts(kernel: Callable[..., None], fixed: tuple[Any, ...], n: int) -> None:
+    edges = np.linspace(0, n, 2 * available_cores() + 1).astype(int).tolist()
+    in_threads(kernel, [(*fixed, *ends) for ends in pairwise(edges)])
 
 
 def constant_scores(spec: LossSpec, counts: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.boosting.loss import BoostingLoss, LossOwner, check_fit, make_loss
+from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
 from immax.boosting.metrics import METRICS
 
 try:
@@ -76,11 +76,7 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"objective": None, **kwargs})
-        self.method = method
-        self.margins = margins
-        self.power = power
-        self.rule = rule
-        self.method_params = method_params
+        self._set_own(method, margins, power, rule, method_params)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -89,9 +85,8 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
 
     def get_xgb_params(self) -> dict[str, Any]:
         """XGBoost's own parameters."""
-        own = {"method", "margins", "power", "rule", "method_params"}
         params = super().get_xgb_params()
-        return {name: value for name, value in params.items() if name not in own}
+        return {name: value for name, value in params.items() if name not in OWN}
 
     def fit(
         self,
@@ -104,25 +99,10 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
         **options: Any,
     ) -> Self:
         """As XGBClassifier's; see there for the other arguments."""
-        check_fit(self.rule, X)
-        for name in ("objective", "base_score", "scale_pos_weight"):
-            if getattr(self, name) is not None:
-                raise ValueError(f"{name} is given by the method; leave it at None")
-        if self.n_estimators is not None and self.n_estimators < 1:
-            raise ValueError(f"n_estimators must be at least 1; got {self.n_estimators!r}")
-        loss = make_loss(
-            y,
-            None if sample_weight is None else np.asarray(sample_weight, dtype=float),
-            method=self.method,
-            method_params=self.method_params,
-            margins=self.margins,
-            power=self.power,
-            seed=_seed(self.random_state),
-        )
-        encoded = [
-            (data, loss.codes(labels, f"eval_set[{number}]"))
-            for number, (data, labels) in enumerate(eval_set or ())
-        ]
+        taken = ("objective", "base_score", "scale_pos_weight")
+        check_given(self.get_params(), taken, "n_estimators")
+        loss = self._make_loss(X, y, sample_weight, self.random_state)
+        encoded = loss.encoded(eval_set or ())
         given = self.eval_metric
         self.objective = _objective(loss)
         self.base_score = _base_score(loss)
@@ -174,10 +154,6 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
         self.n_classes_ = len(loss.classes)
 
 
-def _seed(state: Any) -> int:
-    return int(state) if isinstance(state, (int, np.integer)) else 0
-
-
 def _objective(loss: BoostingLoss) -> Callable[..., tuple[Array, Array]]:
     factor = 1.0 if loss.binary else 2.0  # XGBoost's softmax has it
 
@@ -195,8 +171,7 @@ def _base_score(loss: BoostingLoss) -> Any:
 
 def _metric(given: Any, loss: BoostingLoss) -> Any:
     names = {"logloss": "log_loss", "mlogloss": "log_loss", "error": "error", "merror": "error"}
-    if given is None:
-        given = "logloss"
+    given = "logloss" if given is None else given
     if isinstance(given, str) and given in names:
         function = METRICS[names[given]]
 

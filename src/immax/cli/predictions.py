@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from immax.datasets import read_chunks
 from immax.datasets.optional import optional_import
+from immax.files import beside
 from immax.io import ModelFile, ModelFileError, load_model
 
 __all__ = ["predicted", "write_predictions"]
@@ -41,17 +41,13 @@ def write_predictions(model: Path, table: Path, proba: bool, out: Path | None, r
         for number, piece in enumerate(pieces):
             piece.to_csv(sys.stdout, index=False, header=number == 0)
         return
-    beside = out.with_name(f"{out.name}.{os.getpid()}.part")
-    try:
+    with beside(out) as part:
         if out.suffix.lower() in (".parquet", ".pq"):
-            _write_parquet(pieces, beside)
-        else:
-            with beside.open("w", encoding="utf-8", newline="") as file:
-                for number, piece in enumerate(pieces):
-                    piece.to_csv(file, index=False, header=number == 0)
-        os.replace(beside, out)
-    finally:
-        beside.unlink(missing_ok=True)
+            _write_parquet(pieces, part)
+            return
+        with part.open("w", encoding="utf-8", newline="") as file:
+            for number, piece in enumerate(pieces):
+                piece.to_csv(file, index=False, header=number == 0)
 
 
 def _write_parquet(pieces: Iterator[Any], path: Path) -> None:

@@ -11,17 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.compiled.jit import jit
-from immax.compiled.vector_math import FAST, exp_of_negative, log1p_of_positive
+from immax.compiled.vector_math import exp_of_negative, exponentiate, log1p_of_positive
 
 __all__ = ["gradient_pairs", "single_pairs"]
 
 Array = NDArray[Any]
-
-
-@jit(fastmath=FAST)
-def _exponentiate(z: Array, top: Any) -> None:
-    for j in range(z.size):
-        z[j] = exp_of_negative(z[j] - top)
 
 
 @jit(fastmath={"contract", "nsz"}, error_model="numpy")
@@ -65,7 +59,7 @@ def gradient_pairs(
         for j in range(c):
             top = z[j] if z[j] > top else top
         own = z[t]
-        _exponentiate(z, top)
+        exponentiate(z, top)
         target = z[t]
         # Summed in one order whatever the label, so that equal scores have equal probabilities to
         # the bit: trees break ties by the last one.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.compiled.jit import jit
-from immax.compiled.vector_math import FAST, exp_of_negative, log1p_of_positive
+from immax.compiled.vector_math import FAST, exp_of_negative, exponentiate, log1p_of_positive
 
 __all__ = ["softmax_rows"]
 
@@ -57,12 +57,6 @@ def _any_nan(h: Array, i: int) -> bool:
     for j in range(h.shape[1]):
         count += h[i, j] != h[i, j]
     return count > 0
-
-
-@jit(fastmath=FAST)
-def _exponentiate(z: Array, top: Any) -> None:
-    for j in range(z.size):
-        z[j] = exp_of_negative(z[j] - top)
 
 
 @jit(fastmath=REDUCTION)
@@ -141,7 +135,7 @@ def softmax_rows(
             for j in range(c):
                 gradient[i, j] = np.nan
             continue
-        _exponentiate(z, top)
+        exponentiate(z, top)
         rest = _sum(z)
         own = exp_of_negative(target - top)
         # rest + own >= 1, and what it has above 1 is exactly `rest` with the target on top.

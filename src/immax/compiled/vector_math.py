@@ -13,7 +13,7 @@ from numba.extending import intrinsic, overload
 
 from immax.compiled.jit import jit
 
-__all__ = ["exp_of_negative", "exponentials", "log1p_of_positive", "total"]
+__all__ = ["exp_of_negative", "exponentials", "exponentiate", "log1p_of_positive", "total"]
 
 
 FAST = {"contract", "nnan", "nsz"}  # what may be taken for granted; not reassociation
@@ -117,6 +117,13 @@ def _log1p_of_positive(x: Any) -> Callable[[Any], Any] | None:
 @overload(exp_of_negative, jit_options={"fastmath": FAST})
 def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
     return _exponential(x == types.float64) if x in (types.float64, types.float32) else None
+
+
+@jit(fastmath=FAST)
+def exponentiate(z: Any, top: Any) -> None:
+    """``z = exp(z - top)``, none of them above one."""
+    for j in range(z.size):
+        z[j] = exp_of_negative(z[j] - top)
 
 
 @jit(fastmath=FAST)

@@ -35,7 +35,7 @@ class MarginFamily(Protocol):
         """The margins of these parameters for these class counts."""
 
     def centre(self, counts: ArrayLike) -> Vector:
-        """The parameters of the theory's margins."""
+        """The parameters of the theory's margins, or the nearest to them."""
 
     def plain(self, counts: ArrayLike) -> Vector:
         """The parameters of equal margins, or the nearest to them."""
@@ -51,7 +51,8 @@ class MarginFamily(Protocol):
 class PowerFamily:
     """``rho_k ∝ m_k^t``: one number t, 0 for equal margins and 1/3 for the theory's.
 
-    Negative powers favour rare classes.
+    Negative powers favour rare classes. The powers that are tried lie evenly from ``low`` to
+    ``high``, or are those of ``values``.
 
     Examples
     --------
@@ -63,20 +64,24 @@ class PowerFamily:
 
     low: float = -0.5
     high: float = 1.0
+    values: tuple[float, ...] = ()
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
         return power_margins(counts, float(np.ravel(parameters)[0]))
 
-    def centre(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
-        return np.array([1 / 3])
+    def centre(self, counts: ArrayLike) -> Vector:
+        return np.clip([1 / 3], *self.box(counts))
 
-    def plain(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
-        return np.array([0.0])
+    def plain(self, counts: ArrayLike) -> Vector:
+        return np.clip([0.0], *self.box(counts))
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:  # noqa: ARG002
-        return np.array([self.low]), np.array([self.high])
+        values = self.values or (self.low, self.high)
+        return np.array([min(values)]), np.array([max(values)])
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
+        if self.values:
+            return [np.array(self.values)]
         values = np.linspace(self.low, self.high, n)
         values[np.abs(values) < 1e-12] = 0
         return [values]

@@ -1,0 +1,65 @@
+"""Methods that plans name: what each of them searches, and that all of them fit."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import scale
+
+from immax import IMMAXClassifier
+from immax.bench.methods import ESTIMATORS, make_estimator
+
+pytest.importorskip("imblearn")
+# The corners of some grids do not converge, which runs of plans leave out of sight too.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+SELECTION = {
+    "folds": 3,
+    "use_folds": 0,
+    "scoring": "accuracy",
+    "lams": [0.1, 0.01],
+    "powers": [0.0, 0.25],
+    "trials": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(200, 5, weights=[0.8], flip_y=0.1, random_state=0)
+    return scale(X), y
+
+
+def make(method, y, model="linear"):
+    return make_estimator(model, method, y, SELECTION, {}, seed=0)
+
+
+@pytest.mark.parametrize("method", sorted(ESTIMATORS["linear"]))
+def test_every_linear_method_fits_and_predicts(method, data):
+    X, y = data
+    model = make(method, y).fit(X, y)
+    assert set(model.predict(X)) <= {0, 1}
+    assert np.mean(model.predict(X) == y) > 0.6
+    if hasattr(model, "predict_proba"):
+        assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+def test_hinge_has_equal_margins_only(data):
+    X, y = data
+    model = make("hinge", y).fit(X, y)
+    assert {tuple(rho) for rho in model.cv_results_["margins"]} == {(0.5, 0.5)}
+
+
+def test_immax_searches_the_powers_of_the_plan_and_no_others(data):
+    X, y = data
+    found = make("immax", y).fit(X, y).cv_results_["param_parameters"]
+    assert {point[0] for point in found} == {0.0, 0.25}
+
+
+def test_balanced_hinge_is_the_hinge_with_weights(data):
+    X, y = data
+    model = make("hinge_balanced", y).fit(X, y)
+    lam = model.best_params_["model__lam"]
+    weight = len(y) / (2 * np.bincount(y))[y]
+    expected = IMMAXClassifier("hinge", lam=lam, margins="equal").fit(X, y, weight)
+    scores = model.best_estimator_.model_.decision_function(X)
+    assert scores == pytest.approx(expected.decision_function(X), abs=1e-9)
+    assert not hasattr(model, "predict_proba")
