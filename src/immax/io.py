@@ -30,6 +30,9 @@ TRUSTED = frozenset(
         "immax.linear.BaselineClassifier",
         "immax.kernel.IMMAXSVC",
         "immax.losses.spec.LossSpec",
+        "immax.boosting.loss.BoostingLoss",
+        "immax.boosting.xgboost.IMMAXXGBClassifier",
+        "immax.compare.refit.CodedLabels",
         "immax.search.classifier.IMMAXClassifierCV",
         "immax.search.svc.IMMAXSVCCV",
         "immax.search.families.PowerFamily",
@@ -38,6 +41,9 @@ TRUSTED = frozenset(
         "immax.search.families.FreeFamily",
         "immax.tabular.pipeline.TypedColumns",
         "numpy.dtype",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "xgboost.core.Booster",
+        "xgboost.sklearn.XGBClassifier",
     }
 )
 """Types beside those that skops itself trusts."""

@@ -27,7 +27,7 @@ from immax.bench.store import Store
 from immax.bench.surface import surface
 from immax.links import by_score, spec_proba
 
-__all__ = ["Found", "Place", "environment", "work", "work_on"]
+__all__ = ["Found", "Place", "chosen", "environment", "work", "work_on"]
 
 Array = NDArray[Any]
 
@@ -187,7 +187,7 @@ def _estimator(spec: Mapping[str, Any], split: Split, run: int) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a grid's corners that do not converge
         model.fit(split.X, split.y)
-    result: dict[str, Any] = {"chosen": _chosen(model), "tests": {}}
+    result: dict[str, Any] = {"chosen": chosen(model), "tests": {}}
     labels: dict[str, Array] = {}
     for name, (X, y) in split.tests.items():
         said = np.asarray(model.predict(X))
@@ -197,7 +197,7 @@ def _estimator(spec: Mapping[str, Any], split: Split, run: int) -> Found:
     return Found(result, labels)
 
 
-def _chosen(model: Any) -> dict[str, Any]:
+def chosen(model: Any) -> dict[str, Any]:
     """What was selected, as JSON can hold it."""
     if hasattr(model, "best_parameters_"):
         found = {"power": float(model.best_parameters_[0]), "score": model.best_score_}

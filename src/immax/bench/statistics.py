@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-__all__ = ["Comparison", "average_ranks", "compare_to", "friedman", "holm", "paired_interval"]
+__all__ = [
+    "Comparison",
+    "average_ranks",
+    "compare_to",
+    "friedman",
+    "holm",
+    "paired_interval",
+    "paired_p",
+]
 
 Array = NDArray[Any]
 
@@ -97,10 +105,42 @@ def holm(p_values: ArrayLike) -> Array:
     return corrected
 
 
-def paired_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """A confidence interval of the mean of paired differences, by Student's distribution."""
+def paired_interval(
+    differences: ArrayLike, level: float = 0.95, overlap: float = 0.0
+) -> tuple[float, float]:
+    """A confidence interval of the mean of paired differences, by Student's distribution.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n,)
+    level : float
+    overlap : float
+        For folds of a cross-validation, whose training sets overlap: the size of a test part over
+        that of its training part. It is the correction of Nadeau and Bengio, *Inference for the
+        generalization error*, Machine Learning 52 (2003).
+
+    Examples
+    --------
+    >>> low, high = paired_interval([0.1, 0.2, 0.3])
+    >>> round(low, 3), round(high, 3)
+    (-0.048, 0.448)
+    """
     d = np.asarray(differences, dtype=np.float64)
     if d.size < 2:
         return -np.inf, np.inf
-    half = stats.t.ppf((1 + level) / 2, d.size - 1) * d.std(ddof=1) / np.sqrt(d.size)
+    half = stats.t.ppf((1 + level) / 2, d.size - 1) * _mean_error(d, overlap)
     return float(d.mean() - half), float(d.mean() + half)
+
+
+def paired_p(differences: ArrayLike, overlap: float = 0.0) -> float:
+    """The p-value that belongs to ``paired_interval``: of differences with mean zero."""
+    d = np.asarray(differences, dtype=np.float64)
+    d = np.where(np.abs(d) < TIE, 0, d)
+    error = _mean_error(d, overlap) if d.size > 1 else 0.0
+    if not error:
+        return 1.0 if d.size < 2 or not d.any() else 0.0
+    return float(2 * stats.t.sf(abs(d.mean()) / error, d.size - 1))
+
+
+def _mean_error(d: Array, overlap: float) -> float:
+    return float(d.std(ddof=1) * np.sqrt(1 / d.size + overlap))

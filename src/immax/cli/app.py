@@ -8,6 +8,7 @@ import typer
 
 from immax import __version__
 from immax.cli.bench import bench
+from immax.cli.compare import compare
 from immax.cli.margins import margins
 from immax.cli.models import explain, fit, predict
 
@@ -19,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
-for command in (fit, predict, explain, margins):
+for command in (compare, fit, predict, explain, margins):
     app.command()(command)
 
 

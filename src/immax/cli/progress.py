@@ -10,7 +10,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from immax.bench.plan import Cell
 from immax.bench.store import Store
 
-__all__ = ["Bars"]
+__all__ = ["Bars", "quiet_progress"]
+
+
+def quiet_progress() -> Progress:
+    """Bars on standard error, if that is a terminal."""
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
 
 
 class Bars:
@@ -18,15 +31,7 @@ class Bars:
 
     def __init__(self, store: Store, epochs: int) -> None:
         self._store, self._epochs = store, epochs
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
+        self._progress = quiet_progress()
         counts = store.counts()
         self._cells = self._progress.add_task(
             "cells", total=sum(counts.values()), completed=counts["done"] + counts["failed"]

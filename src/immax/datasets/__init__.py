@@ -13,6 +13,7 @@ from immax.datasets.imbalance import (
     subset,
 )
 from immax.datasets.keel import keel_names, load_keel
+from immax.datasets.page_blocks import load_page_blocks
 from immax.datasets.synthetic import (
     SphericalMixture,
     gaussian_mixture,
@@ -36,6 +37,7 @@ __all__ = [
     "load_fashion_mnist",
     "load_keel",
     "load_mnist",
+    "load_page_blocks",
     "load_tiny_imagenet",
     "long_tailed",
     "read_chunks",

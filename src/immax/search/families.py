@@ -51,8 +51,9 @@ class MarginFamily(Protocol):
 class PowerFamily:
     """``rho_k ∝ m_k^t``: one number t, 0 for equal margins and 1/3 for the theory's.
 
-    Negative powers favour rare classes. The powers that are tried lie evenly from ``low`` to
-    ``high``, or are those of ``values``.
+    Where classes overlap, larger powers favour rare classes: a class is said where its probability
+    is above its share of the margins. Where they can be separated, smaller ones do. The powers
+    that are tried lie evenly from ``low`` to ``high``, or are those of ``values``.
 
     Examples
     --------

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from immax.pictures import axes, tip
+
 if TYPE_CHECKING:
     from immax.search.base import MarginSearch
 
@@ -18,10 +20,6 @@ def plot_search(search: MarginSearch, ax: Any = None) -> Any:
     Circles are cells within a standard error of the best, the cross is the choice, the dashed line
     the theory's parameter. For families of one parameter; of two rules the better is shown.
     """
-    try:
-        from matplotlib import pyplot
-    except ModuleNotFoundError as error:
-        raise ImportError('drawing needs matplotlib: pip install "immax[report]"') from error
     if not hasattr(search, "cv_results_"):
         raise ValueError("the search has not been fitted")
     table, name = search.cv_results_, search._price
@@ -35,18 +33,8 @@ def plot_search(search: MarginSearch, ax: Any = None) -> Any:
     at = np.searchsorted(rows, prices), np.searchsorted(columns, parameters)
     np.fmax.at(scores, at, table["mean_test_score"])
     np.logical_or.at(near, at, table["near_best"])
-    ax = pyplot.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
-    image = ax.pcolormesh(np.arange(columns.size), np.arange(rows.size), scores, cmap="viridis")
-    ax.figure.colorbar(image, ax=ax, label="mean score of the folds")
-    marked = np.argwhere(near)
-    ax.scatter(
-        marked[:, 1],
-        marked[:, 0],
-        s=60,
-        facecolors="none",
-        edgecolors="white",
-        label="within a standard error",
-    )
+    ax = axes(ax, 7, 4)
+    _draw_cells(ax, scores, near, columns, rows, name)
     chosen = (
         np.searchsorted(columns, search.best_parameters_[0]),
         np.searchsorted(rows, getattr(search, f"best_{name}_")),
@@ -57,5 +45,32 @@ def plot_search(search: MarginSearch, ax: Any = None) -> Any:
     ax.set_xticks(range(columns.size), [f"{value:.2f}" for value in columns])
     ax.set_yticks(range(rows.size), [f"{value:g}" for value in rows])
     ax.set(xlabel="parameter of the margins", ylabel=name)
-    ax.legend(loc="upper right", facecolor="gray", framealpha=0.6)
+    legend = ax.legend(loc="upper right", facecolor="#333333", framealpha=0.7, frameon=True)
+    for text in legend.get_texts():
+        text.set_color("white")
     return ax
+
+
+def _draw_cells(ax: Any, scores: Any, near: Any, columns: Any, rows: Any, name: str) -> None:
+    """A square for each cell, which says what it is; circles on those that are nearly the best."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.patches import Rectangle
+
+    shade = ScalarMappable(Normalize(np.nanmin(scores), np.nanmax(scores)), colormaps["viridis"])
+    for (i, j), score in np.ndenumerate(scores):
+        cell = Rectangle((j - 0.5, i - 0.5), 1, 1, color=shade.to_rgba(score))
+        tip(cell, f"parameter {columns[j]:.3f}, {name} {rows[i]:g}: {score:.4f}")
+        ax.add_patch(cell)
+    ax.set(xlim=(-0.5, columns.size - 0.5), ylim=(-0.5, rows.size - 0.5))
+    ax.figure.colorbar(shade, ax=ax, label="mean score of the folds")
+    marked = np.argwhere(near)
+    ax.scatter(
+        marked[:, 1],
+        marked[:, 0],
+        s=60,
+        facecolors="none",
+        edgecolors="white",
+        label="within a standard error",
+    )

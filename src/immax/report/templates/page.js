@@ -1,0 +1,65 @@
+"use strict";
+
+// The theme: that of the system until the button is pressed.
+const root = document.documentElement;
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+});
+
+// Tables: a press on a heading sorts, another one turns the order round.
+const valueOf = (cell) => {
+  const text = cell.dataset.v ?? cell.textContent.trim().replace(/,/g, "");
+  if (text === "" || text === "–") return { empty: true };
+  const number = Number(text.replace("−", "-").replace("%", ""));
+  return Number.isNaN(number) ? { text } : { number };
+};
+const inOrder = (a, b) => {
+  if (a.empty || b.empty) return 0;
+  if ("number" in a && "number" in b) return a.number - b.number;
+  return String(a.text ?? a.number).localeCompare(String(b.text ?? b.number));
+};
+for (const table of document.querySelectorAll("table.sortable")) {
+  const headings = [...table.tHead.rows[0].cells];
+  headings.forEach((heading, place) => {
+    heading.tabIndex = 0;
+    const sort = () => {
+      const up = heading.getAttribute("aria-sort") !== "ascending";
+      headings.forEach((one) => one.removeAttribute("aria-sort"));
+      heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const body = table.tBodies[0];
+      const rows = [...body.rows].map((row) => ({ row, value: valueOf(row.cells[place]) }));
+      rows.sort((a, b) => {
+        if (a.value.empty !== b.value.empty) return a.value.empty ? 1 : -1;
+        return (up ? 1 : -1) * inOrder(a.value, b.value);
+      });
+      body.append(...rows.map((one) => one.row));
+    };
+    heading.addEventListener("click", sort);
+    heading.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        sort();
+      }
+    });
+  });
+}
+
+// Pictures: what a part says when it is pointed at.
+const tip = document.getElementById("tip");
+for (const part of document.querySelectorAll("svg .tip")) {
+  const title = part.querySelector("title");
+  part.dataset.tip = title.textContent;
+  title.remove();
+  part.setAttribute("aria-label", part.dataset.tip);
+  part.addEventListener("pointermove", (event) => {
+    tip.textContent = part.dataset.tip;
+    tip.hidden = false;
+    const room = innerWidth - tip.offsetWidth - 8;
+    tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, room))}px`;
+    tip.style.top = `${event.clientY + 14}px`;
+  });
+  part.addEventListener("pointerleave", () => { tip.hidden = true; });
+}
