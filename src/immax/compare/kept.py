@@ -43,7 +43,7 @@ class Kept:
         if path is None or not path.is_file():
             return None
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
                 proba = data["proba"] if "proba" in data.files else None
                 return Piece(data["labels"], proba, about["seconds"], about["chosen"])
