@@ -1,4 +1,4 @@
-# make demo   fit IMMAX and its rivals on real long-tailed data
+# make demo   immax compare on a real imbalanced table: an answer, a page, a model
 # make test   style, types and all tests
 # make floors the tests against the oldest supported dependencies
 
@@ -8,8 +8,8 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 
 .PHONY: demo test lint types floors bench clean
 
-demo: .venv/installed
-	$(BIN)/python examples/demo.py
+demo: .venv/installed-demo
+	$(BIN)/immax compare --out demo
 
 test: lint types
 	$(BIN)/python -m pytest -m "not slow"
@@ -36,6 +36,10 @@ bench: .venv/installed-dev
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
+	touch $@
+
+.venv/installed-demo: .venv/installed
+	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e ".[bench,cli,fast]"
 	touch $@
 
 .venv/installed-dev: .venv/installed

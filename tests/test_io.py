@@ -2,15 +2,18 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
 from immax.io import ABOUT, ModelFileError, load_model, save_model
@@ -129,3 +132,34 @@ def test_a_flipped_byte_is_refused_or_harmless(good, tmp_path, place, value):
         return
     expected = IMMAXClassifier().fit(X, y).predict(X)
     np.testing.assert_array_equal(file.model.predict(X), expected)
+
+
+def test_a_file_of_the_first_release_still_loads():
+    pandas = pytest.importorskip("pandas")
+    path = Path(__file__).parent / "data" / "model-1.skops"
+    with zipfile.ZipFile(path) as archive:
+        written_by = json.loads(archive.read(ABOUT))["versions"]["scikit-learn"]
+    if parse_version(sklearn.__version__) < parse_version(written_by):
+        pytest.skip(f"scikit-learn does not load models of a later version ({written_by})")
+    file = load_model(path)
+    new = pandas.DataFrame(
+        {
+            "weight": [-2.0, 0.0, 4.0],
+            "cost": [10.0, None, 300.0],
+            "from": ["depot 1", "nowhere", "depot 7"],
+            "note": ["none", None, 'a "gift"'],
+            "firm": ["north"] * 3,
+        }
+    )
+    assert file.schema.check(new) == []
+    assert file.target == "state"
+    assert file.model.predict(new).tolist() == ["on time", "on time", "late"]
+    np.testing.assert_allclose(
+        file.model.predict_proba(new),
+        [
+            [0.028197, 0.007819, 0.963984],
+            [0.124525, 0.010868, 0.864607],
+            [0.829801, 0.005548, 0.16465],
+        ],
+        atol=1e-5,
+    )

@@ -85,7 +85,7 @@ def save_model(
         The column of the labels, and what the model was chosen by.
     """
     skops = _skops()
-    data = skops.dumps(model)
+    data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     refused = _untrusted(skops, data)
     if refused:
         raise ModelFileError(f"the model holds types that would not be loaded: {refused}")

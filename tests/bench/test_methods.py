@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import scale
 
 from immax import IMMAXClassifier
@@ -63,3 +64,16 @@ def test_balanced_hinge_is_the_hinge_with_weights(data):
     scores = model.best_estimator_.model_.decision_function(X)
     assert scores == pytest.approx(expected.decision_function(X), abs=1e-9)
     assert not hasattr(model, "predict_proba")
+
+
+def test_trees_search_powers_and_rules_as_a_grid_would(data):
+    xgboost = pytest.importorskip("immax.boosting").IMMAXXGBClassifier
+    X, y = data
+    model = make("immax", y, "trees").fit(X, y)
+    plain = xgboost(n_estimators=100, max_depth=4, learning_rate=0.1, n_jobs=1, random_state=0)
+    grid = {"power": SELECTION["powers"], "rule": ["score", "bayes"]}
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    expected = GridSearchCV(plain, grid, cv=folds, scoring="accuracy").fit(X, y)
+    assert model.best_params_ == expected.best_params_
+    assert model.best_score_ == pytest.approx(expected.best_score_)
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))

@@ -47,8 +47,8 @@ def test_public_names_have_docstrings():
             assert getattr(immax, name).__doc__
 
 
-def test_the_demo_prints_its_table():
-    table = run(str(ROOT / "examples" / "demo.py"))
+def test_the_digits_print_their_table():
+    table = run(str(ROOT / "examples" / "longtailed_digits.py"))
     assert "accuracy  balanced  log-loss  seconds  recall" in table
     rows = [line for line in table.splitlines() if re.search(r"\d\.\d{3}", line)]
     assert len(rows) == 8

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, TunedThresholdClassifierCV
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    check_cv,
+)
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
@@ -250,8 +256,8 @@ def _trees(method: str) -> Callable[[Setting], Any]:
             raise ImportError('trees need XGBoost: pip install "immax[boosting]"') from error
         params = {"n_estimators": 100, "max_depth": 4, "learning_rate": 0.1, "n_jobs": 1}
         if method == "immax":
-            grid = {"power": list(setting.powers), "rule": ["score", "bayes"]}
-            return setting.search(IMMAXXGBClassifier(**params, random_state=setting.seed), grid)
+            model = IMMAXXGBClassifier(**params, random_state=setting.seed)
+            return _PowerSearch(model, setting.powers, setting.cv(), setting.scoring)
         counts = np.bincount(np.unique(setting.y, return_inverse=True)[1])
         if method == "scale_pos_weight":
             params["scale_pos_weight"] = counts[0] / counts[-1]
@@ -259,6 +265,41 @@ def _trees(method: str) -> Callable[[Setting], Any]:
         return _Balanced(model) if method == "xgb_balanced" else model
 
     return make
+
+
+class _PowerSearch(ClassifierMixin, BaseEstimator):
+    """What GridSearchCV does over powers and rules, but a fit serves both rules."""
+
+    def __init__(self, model: Any, powers: Sequence[float], cv: Any, scoring: str) -> None:
+        self.model = model
+        self.powers = powers
+        self.cv = cv
+        self.scoring = scoring
+
+    def fit(self, X: Array, y: Array) -> _PowerSearch:
+        score, rules = get_scorer(self.scoring), ("score", "bayes")
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        found = {}
+        for power in self.powers:
+            scores = np.zeros((2, len(splits)))
+            for fold, (train, test) in enumerate(splits):
+                model = clone(self.model).set_params(power=power).fit(X[train], y[train])
+                for number, rule in enumerate(rules):
+                    scores[number, fold] = score(model.set_params(rule=rule), X[test], y[test])
+            for rule, own in zip(rules, scores, strict=True):
+                found[power, rule] = own.mean()
+        power, rule = max(found, key=found.__getitem__)
+        self.best_params_ = {"power": power, "rule": rule}
+        self.best_score_ = float(found[power, rule])
+        self.best_estimator_ = clone(self.model).set_params(**self.best_params_).fit(X, y)
+        self.classes_ = self.best_estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.best_estimator_.predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        return self.best_estimator_.predict_proba(X)
 
 
 TREES: dict[str, Callable[[Setting], Any]] = {

@@ -84,14 +84,17 @@ def compare(
             verdict = answer(found)
             bar.say("fitting the model")
             names = [verdict.recommended, *(["immax"] if "immax" in found.complete else [])]
+            begun = time.perf_counter()
             models = {name: refit(found, name) for name in dict.fromkeys(names)}
+            fitting = time.perf_counter() - begun
             bar.say("writing the report")
             model = models[verdict.recommended]
             save_model(model, out / "model.skops", schema=found.schema, target=label, metric=metric)
             command = shlex.join(["immax", *sys.argv[1:]])
             about = About(source, label, command, time.perf_counter() - start, tuple(notices))
             write_report(out / "report.html", found, verdict, models, about)
-        content = _content(found, verdict, about)
+        content = {**_content(found, verdict, about), "seconds_refit": fitting}
+        content["seconds"] = time.perf_counter() - start
         _write_json(out / "results.json", content)
     typer.echo(json.dumps(content) if as_json else _shown(found, verdict, out))
 
@@ -181,7 +184,7 @@ def _content(found: Any, verdict: Any, about: Any) -> dict[str, Any]:
         },
         "left_out": found.left_out,
         "command": about.command,
-        "seconds": about.seconds,
+        "seconds_folds": sum(row.seconds for row in verdict.rows),
         "environment": environment(),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def explanation(file: ModelFile, table: Path | None) -> dict[str, Any]:
     machine = getattr(last, "best_estimator_", last)
     classes = [str(name) for name in file.model.classes_]
     content: dict[str, Any] = {
-        "estimator": type(last).__name__,
+        "estimator": type(getattr(last, "model", last)).__name__,
         "target": file.target,
         "metric": file.metric,
         "versions": file.about.get("versions", {}),
@@ -62,9 +63,27 @@ def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> 
     steps = getattr(file.model, "steps", None)
     features = file.model[:-1].transform(X) if steps else X
     own = y.to_numpy() if y.dtype != object else labels
-    bound = certificate(machine, features, own)
-    found["certificate"] = str(bound)
+    by_score = copy(machine).set_params(rule="score") if hasattr(machine, "rule") else machine
+    try:
+        found["certificate"] = str(certificate(by_score, features, own))
+    except (TypeError, AttributeError):
+        found["certificate"] = "No certificate: there is one for linear and kernel machines only."
     return found
+
+
+def _class_table(content: dict[str, Any]) -> list[str]:
+    """A line for each class, with what is known of it."""
+    columns = (
+        ("margin", "margins", ".4f"),
+        ("samples", "counts", "g"),
+        ("theory", "theory", ".4f"),
+    )
+    known = [column for column in columns if content.get(column[1])]
+    lines = [f"{'class':20}" + "".join(f" {name:>9}" for name, _, _ in known)]
+    for k, name in enumerate(content["classes"]):
+        values = [f"{content[key][k]:{form}}" for _, key, form in known]
+        lines.append(f"{name[:20]:20}" + "".join(f" {value:>9}" for value in values))
+    return lines
 
 
 def shown(content: dict[str, Any], top: int) -> str:
@@ -72,16 +91,9 @@ def shown(content: dict[str, Any], top: int) -> str:
     lines = [f"{content['estimator']} of {content['target'] or 'labels'}"]
     if content["score"] is not None:
         lines.append(f"{content['metric']} {content['score']:.4f} by cross-validation")
-    lines.append(f"lambda {content['lam']:g}, rule {content['rule']}" if content["lam"] else "")
-    theory = content.get("theory")
-    header = f"{'class':20} {'margin':>8}"
-    header += f" {'samples':>9} {'theory':>8}" if theory else ""
-    lines += ["", header]
-    for k, name in enumerate(content["classes"]):
-        row = f"{name[:20]:20} {content['margins'][k]:8.4f}" if "margins" in content else name
-        if theory:
-            row += f" {content['counts'][k]:9g} {theory[k]:8.4f}"
-        lines.append(row)
+    if content["lam"]:
+        lines.append(f"lambda {content['lam']:g}, rule {content['rule']}")
+    lines += ["", *_class_table(content)]
     if "threshold" in content:
         name = content["classes"][1]
         lines.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,8 +122,9 @@ def _thresholds(machine: Any, found: Comparison) -> list[tuple[str, float]]:
 
 
 def _certificate(pipeline: Any, found: Comparison) -> str:
+    """Of predictions by the highest score, which are those that the bounds are for."""
     from immax.theory import certificate
 
-    machine = pipeline[-1].best_estimator_
+    machine = copy(pipeline[-1].best_estimator_).set_params(rule="score")
     features = pipeline[:-1].transform(found.X)
     return str(certificate(machine, features, found.classes[found.codes]))
