@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import immax
+from commands import immax, immax_here
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,34 +33,38 @@ def test_the_same_command_again_does_nothing(smoke):
 
 
 def test_status(smoke):
-    found = immax("bench", "status", "smoke.db", "--json", cwd=smoke, check=0)
+    found = immax_here("bench", "status", "smoke.db", "--json", cwd=smoke, check=0)
     content = json.loads(found.stdout)
     assert content["plan"] == "smoke"
     assert content["done"] == 36
-    assert "smoke: 0 waiting" in immax("bench", "status", "smoke.db", cwd=smoke, check=0).stdout
+    assert (
+        "smoke: 0 waiting" in immax_here("bench", "status", "smoke.db", cwd=smoke, check=0).stdout
+    )
 
 
 def test_tables_and_exports(smoke):
-    shown = immax("bench", "table", "smoke.db", cwd=smoke, check=0).stdout
+    shown = immax_here("bench", "table", "smoke.db", cwd=smoke, check=0).stdout
     assert "made_up_images long_tailed 10" in shown
     assert "resnet8, balanced test, accuracy" in shown
     assert "immax minus" in shown
-    content = json.loads(immax("bench", "table", "smoke.db", "--json", cwd=smoke, check=0).stdout)
+    content = json.loads(
+        immax_here("bench", "table", "smoke.db", "--json", cwd=smoke, check=0).stdout
+    )
     assert content[0]["header"][0] == "method"
-    immax("bench", "export", "smoke.db", "-o", "all.csv", cwd=smoke, check=0)
+    immax_here("bench", "export", "smoke.db", "-o", "all.csv", cwd=smoke, check=0)
     with (smoke / "all.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["metric"] for row in rows} >= {"accuracy", "log_loss", "ece", "macro_f1"}
     assert len({row["cell"] for row in rows}) == 2 * 2 * 3 * 2
     for form, mark in (("latex", "\\toprule"), ("markdown", "| --- ")):
-        immax("bench", "export", "smoke.db", "-o", "t", "--format", form, cwd=smoke, check=0)
+        immax_here("bench", "export", "smoke.db", "-o", "t", "--format", form, cwd=smoke, check=0)
         assert mark in (smoke / "t").read_text()
 
 
 def test_a_page(smoke):
     (smoke / "words.md").write_text("Nothing was found.\n")
     call = ["bench", "page", "smoke.db", "-o", "page.md", "--words", "words.md"]
-    immax(*call, "--command", "immax bench run smoke.toml", cwd=smoke, check=0)
+    immax_here(*call, "--command", "immax bench run smoke.toml", cwd=smoke, check=0)
     text = (smoke / "page.md").read_text()
     assert text.startswith("# All of the machinery")
     assert "    immax bench run smoke.toml" in text
@@ -87,7 +91,7 @@ def test_a_wrong_call_is_said_to_be_wrong(smoke, arguments, message):
     (smoke / "smoke.toml").write_text(plan.replace("runs = 2", "runs = 3"))
     cifar = plan.replace("made_up_images", "cifar10").replace('"smoke"', '"cifar"')
     (smoke / "cifar.toml").write_text(cifar)
-    found = immax(*arguments, cwd=smoke, check=2)
+    found = immax_here(*arguments, cwd=smoke, check=2)
     assert message in found.stderr
     assert "Traceback" not in found.stderr
 
@@ -101,7 +105,7 @@ def test_a_cell_that_fails_keeps_its_traceback_and_the_others_go_on(tmp_path):
     (tmp_path / "smoke.toml").write_text(plan)
     found = immax("bench", "run", "smoke.toml", cwd=tmp_path, check=1)
     assert "failed" in found.stderr
-    shown = immax("bench", "status", "smoke.db", "--errors", cwd=tmp_path, check=0).stdout
+    shown = immax_here("bench", "status", "smoke.db", "--errors", cwd=tmp_path, check=0).stdout
     assert "Traceback" in shown
     assert "8 failed" in shown
 
@@ -128,7 +132,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         assert process.returncode == 1
         assert b"the same command goes on from here" in errors
     status = json.loads(
-        immax("bench", "status", "smoke.db", "--json", cwd=tmp_path, check=0).stdout
+        immax_here("bench", "status", "smoke.db", "--json", cwd=tmp_path, check=0).stdout
     )
     assert status["running"] == 0
     assert status["done"] > 0
@@ -140,7 +144,7 @@ def test_two_runs_share_a_store(tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     pair = [subprocess.Popen(command, cwd=tmp_path, env=environment) for _ in range(2)]
     assert [process.wait(timeout=240) for process in pair] == [0, 0]
-    found = immax("bench", "status", "smoke.db", cwd=tmp_path, check=0).stdout
+    found = immax_here("bench", "status", "smoke.db", cwd=tmp_path, check=0).stdout
     assert "36 done, 0 failed" in found
 
 
@@ -168,4 +172,4 @@ def test_version_and_help(tmp_path):
     from immax import __version__
 
     assert immax("--version", cwd=tmp_path, check=0).stdout == f"immax {__version__}\n"
-    assert "bench" in immax("--help", cwd=tmp_path, check=0).stdout
+    assert "bench" in immax_here("--help", cwd=tmp_path, check=0).stdout

@@ -1,11 +1,11 @@
-"""``immax fit``, ``predict``, ``explain`` and ``margins`` through real processes."""
+"""``immax fit``, ``predict``, ``explain`` and ``margins``, through real processes too."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import immax
+from commands import immax, immax_here
 from sklearn.datasets import make_classification
 
 from immax.io import load_model
@@ -74,16 +74,17 @@ def test_labels_and_probabilities(fitted, form):
         fresh.to_json(path, orient="records", lines=True)
     else:
         fresh.to_csv(path, index=False)
-    immax("predict", "model.skops", name, "-o", "out.csv", "--rows", "50", cwd=fitted, check=0)
+    run = immax if form == "csv" else immax_here
+    run("predict", "model.skops", name, "-o", "out.csv", "--rows", "50", cwd=fitted, check=0)
     labels = pd.read_csv(fitted / "out.csv")["ill"]
     expected = load_model(fitted / "model.skops").model.predict(fresh)
     assert labels.tolist() == expected.tolist()
     call = ["predict", "model.skops", name, "--proba", "-o", "out.parquet", "--rows", "50"]
-    immax(*call, cwd=fitted, check=0)
+    immax_here(*call, cwd=fitted, check=0)
     proba = pd.read_parquet(fitted / "out.parquet")
     assert proba.columns.tolist() == ["p(no)", "p(yes)"]
     np.testing.assert_allclose(proba.sum(axis=1), 1)
-    shown = immax("predict", "model.skops", name, cwd=fitted, check=0).stdout
+    shown = immax_here("predict", "model.skops", name, cwd=fitted, check=0).stdout
     assert len(shown.splitlines()) == 121
 
 
@@ -93,34 +94,34 @@ def test_new_categories_and_missing_values_are_handled(fitted):
     fresh["age"] = np.nan
     fresh["extra"] = 1
     fresh.to_csv(fitted / "odd.csv", index=False)
-    found = immax("predict", "model.skops", "odd.csv", cwd=fitted, check=0)
+    found = immax_here("predict", "model.skops", "odd.csv", cwd=fitted, check=0)
     assert len(found.stdout.splitlines()) == 31
 
 
 def test_a_table_of_other_columns_is_refused(fitted):
     fresh = table(30).drop(columns="ill")
     fresh.rename(columns={"weight": "wieght"}).to_csv(fitted / "bad.csv", index=False)
-    found = immax("predict", "model.skops", "bad.csv", cwd=fitted, check=2)
+    found = immax_here("predict", "model.skops", "bad.csv", cwd=fitted, check=2)
     assert "columns are missing: 'weight'; did you mean 'wieght'?" in found.stderr
     fresh["dose"] = "plenty"
     fresh.to_csv(fitted / "bad.csv", index=False)
-    found = immax("predict", "model.skops", "bad.csv", "-o", "bad.out", cwd=fitted, check=2)
+    found = immax_here("predict", "model.skops", "bad.csv", "-o", "bad.out", cwd=fitted, check=2)
     assert "the column 'dose' must hold numbers; got 'plenty'" in found.stderr
     assert not (fitted / "bad.out").exists()
 
 
 def test_explanations(fitted):
-    shown = immax("explain", "model.skops", cwd=fitted, check=0).stdout
+    shown = immax_here("explain", "model.skops", cwd=fitted, check=0).stdout
     assert "IMMAXClassifierCV of ill" in shown
     assert "threshold" in shown
     content = json.loads(
-        immax("explain", "model.skops", "train.csv", "--json", cwd=fitted, check=0).stdout
+        immax_here("explain", "model.skops", "train.csv", "--json", cwd=fitted, check=0).stdout
     )
     assert content["counts"][0] > content["counts"][1]
     assert sum(content["theory"]) == pytest.approx(1)
     assert content["accuracy"] > 0.85
     assert "certificate" in content
-    assert immax("explain", "model.skops", "train.csv", cwd=fitted, check=0).stdout
+    assert immax_here("explain", "model.skops", "train.csv", cwd=fitted, check=0).stdout
 
 
 @pytest.mark.parametrize(
@@ -138,16 +139,16 @@ def test_explanations(fitted):
     ],
 )
 def test_wrong_calls(fitted, arguments, message, code):
-    found = immax(*arguments, cwd=fitted, check=code)
+    found = immax_here(*arguments, cwd=fitted, check=code)
     assert message in found.stderr
     assert "Traceback" not in found.stderr
 
 
 def test_margins(tmp_path):
     content = json.loads(
-        immax("margins", "5000", "500", "50", "--json", cwd=tmp_path, check=0).stdout
+        immax_here("margins", "5000", "500", "50", "--json", cwd=tmp_path, check=0).stdout
     )
     expected = np.cbrt([5000, 500, 50]) / np.cbrt([5000, 500, 50]).sum()
     np.testing.assert_allclose(content["margins"], expected)
-    shown = immax("margins", "900", "100", cwd=tmp_path, check=0).stdout
+    shown = immax_here("margins", "900", "100", cwd=tmp_path, check=0).stdout
     assert "class 1 is said where its probability is above" in shown
