@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
@@ -268,7 +268,10 @@ def _trees(method: str) -> Callable[[Setting], Any]:
 
 
 class _PowerSearch(ClassifierMixin, BaseEstimator):
-    """What GridSearchCV does over powers and rules, but a fit serves both rules."""
+    """A grid search over powers and rules, in which a fit serves both rules.
+
+    Ties go to the lower held-out log-loss, as in ``IMMAXClassifierCV``.
+    """
 
     def __init__(self, model: Any, powers: Sequence[float], cv: Any, scoring: str) -> None:
         self.model = model
@@ -281,16 +284,18 @@ class _PowerSearch(ClassifierMixin, BaseEstimator):
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
         found = {}
         for power in self.powers:
-            scores = np.zeros((2, len(splits)))
+            scores, losses = np.zeros((2, len(splits))), np.zeros(len(splits))
             for fold, (train, test) in enumerate(splits):
                 model = clone(self.model).set_params(power=power).fit(X[train], y[train])
+                proba = model.predict_proba(X[test])
+                losses[fold] = log_loss(y[test], proba, labels=model.classes_)
                 for number, rule in enumerate(rules):
                     scores[number, fold] = score(model.set_params(rule=rule), X[test], y[test])
             for rule, own in zip(rules, scores, strict=True):
-                found[power, rule] = own.mean()
+                found[power, rule] = round(float(own.mean()), 12), -losses.mean()
         power, rule = max(found, key=found.__getitem__)
         self.best_params_ = {"power": power, "rule": rule}
-        self.best_score_ = float(found[power, rule])
+        self.best_score_ = found[power, rule][0]
         self.best_estimator_ = clone(self.model).set_params(**self.best_params_).fit(X, y)
         self.classes_ = self.best_estimator_.classes_
         return self
