@@ -17,11 +17,7 @@ from immax.losses.risks import SmoothRisk
 from immax.solvers.certificate import Certifier, settle_biases
 from immax.solvers.line_search import Point, step
 from immax.solvers.memory import Memory
-from immax.solvers.preconditioners import (
-    block_cost,
-    block_preconditioner,
-    diagonal_preconditioner,
-)
+from immax.solvers.preconditioners import diagonal_preconditioner, strong_preconditioner
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["lbfgs"]
@@ -56,7 +52,7 @@ def lbfgs(
         point = settle_biases(problem, problem.zeros(), zeros, most_steps=2)
     else:
         point = Point.at(problem, start)
-    price = block_cost(problem)
+    strong, price = strong_preconditioner(problem)
     # A start that was given is taken to be worth a block preconditioner at once.
     memory = memory if isinstance(memory, Memory) else Memory(memory)
     kin = kin and memory.precondition is not None
@@ -68,7 +64,7 @@ def lbfgs(
     for iteration in range(max_iter + 1):
         if iteration >= renew:
             affordable = iteration >= price - 1 or settled_in
-            build = block_preconditioner if affordable else diagonal_preconditioner
+            build = strong if affordable else diagonal_preconditioner
             memory.restart(build(problem, point.scores, rng))
             renew = max(2 * iteration, iteration + 2 * price, 1) if affordable else max(price, 1)
         direction = memory.direction(point.gradient)

@@ -17,29 +17,50 @@ from numpy.typing import NDArray
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
-__all__ = ["Preconditioner", "block_cost", "block_preconditioner", "diagonal_preconditioner"]
+__all__ = [
+    "Preconditioner",
+    "block_cost",
+    "block_preconditioner",
+    "diagonal_preconditioner",
+    "shared_preconditioner",
+    "strong_preconditioner",
+]
 
 Array = NDArray[Any]
 Preconditioner = Callable[[Array], Array]
+Builder = Callable[[Problem[SmoothRisk], Array, np.random.Generator], Preconditioner]
 
 ROWS_PER_FEATURE = 5
+SHARED_ROWS_PER_FEATURE = 2
 FEWEST_ROWS = 2000
 
 
-def block_cost(problem: Problem[Any]) -> float:
-    """The price of a block preconditioner in L-BFGS iterations; infinite if it is too large.
+def strong_preconditioner(problem: Problem[Any]) -> tuple[Builder, float]:
+    """The best that the memory allows, and its price in L-BFGS iterations.
 
-    Forming and inverting it takes about ``(rows + d) d^2`` multiplications per output, an
-    iteration ``2 n d``. The former are products of matrices, and were measured to run five
+    One block for each output, or one for all of them; if even that is too large, the diagonal
+    at an infinite price. A preconditioner may take as much memory as the data.
+
+    Forming and inverting a block takes about ``(rows + d) d^2`` multiplications, an iteration
+    ``2 n d`` per output. The former are products of matrices, and were measured to run five
     to six times faster than the latter when there is one output, and about three times when
     there are several.
     """
     n, d = problem.X.shape
     k = problem.shape[0]
-    if k * (d + 1) ** 2 > max(n * d, 10**6) or (problem.is_sparse and d > 1000):
-        return np.inf
-    rows = min(n, max(ROWS_PER_FEATURE * d, FEWEST_ROWS))
-    return (rows + d) * d / n / (11 if k == 1 else 5.5)
+    room = max(n * d, 10**6)
+    if (d + 1) ** 2 > room or (problem.is_sparse and d > 1000):
+        return diagonal_preconditioner, np.inf
+    if k * (d + 1) ** 2 <= room:
+        rows = min(n, max(ROWS_PER_FEATURE * d, FEWEST_ROWS))
+        return block_preconditioner, (rows + d) * d / n / (11 if k == 1 else 5.5)
+    rows = min(n, max(SHARED_ROWS_PER_FEATURE * d, FEWEST_ROWS))
+    return shared_preconditioner, (rows + d) * d / n / k / 5.5
+
+
+def block_cost(problem: Problem[Any]) -> float:
+    """The price of the strong preconditioner."""
+    return strong_preconditioner(problem)[1]
 
 
 def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -76,35 +97,60 @@ def block_preconditioner(
     Block k is ``sum_i h_ik a_i a_i^T + 2 lam I`` with ``a_i = (x_i, 1)``, the bias not
     penalised, and ``h_ik`` the curvature of sample i in score k.
     """
-    d = problem.X.shape[1]
-    k, width = problem.shape
-    size = max(ROWS_PER_FEATURE * d, FEWEST_ROWS)
-    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0).astype(np.float64)
-    blocks = np.empty((k, width, width))
-    for output in range(k):
-        rows, weight = _sample(curvature[:, output], size, rng)
-        features = problem.X if rows.size == problem.X.shape[0] else problem.X[rows]
-        hessian = blocks[output]
-        if problem.is_sparse:
-            weighted = features.multiply(weight[:, None]).tocsr()
-            hessian[:d, :d] = (weighted.T @ features).toarray()
-            linear = np.asarray(weighted.sum(axis=0)).ravel()
-        else:
-            weighted = features * weight[:, None].astype(problem.dtype)
-            hessian[:d, :d] = weighted.T @ features
-            linear = weighted.sum(axis=0)
-        if problem.fit_intercept:
-            hessian[d, :d] = hessian[:d, d] = linear
-            hessian[d, d] = weight.sum() * (1 + 1e-9)
-        hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
-    # Scaled to unit diagonals, columns of very different sizes do no harm. NumPy's own LAPACK:
-    # SciPy's brings a second pool of threads that get in the way.
-    scale = 1 / np.sqrt(np.maximum(np.diagonal(blocks, axis1=1, axis2=2), 1e-300))
-    outer = scale[:, :, None] * scale[:, None, :]
-    inverses = np.linalg.inv(blocks * outer + 1e-13 * np.eye(width)) * outer
-    inverses = inverses.astype(problem.dtype, copy=False)
+    size = max(ROWS_PER_FEATURE * problem.X.shape[1], FEWEST_ROWS)
+    curvature = _curvature(problem, scores)
+    inverses = np.stack([_inverse_block(problem, column, size, rng) for column in curvature.T])
 
     return _project(problem, lambda g: (inverses @ g[:, :, None])[:, :, 0])
+
+
+def shared_preconditioner(
+    problem: Problem[SmoothRisk], scores: Array, rng: np.random.Generator
+) -> Preconditioner:
+    """The inverse of one block for all outputs, scaled to the curvature that each of them has.
+
+    The block is that of ``block_preconditioner`` with the mean of the outputs' curvatures.
+    """
+    size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], FEWEST_ROWS)
+    curvature = _curvature(problem, scores)
+    mean = curvature.mean(axis=1)
+    inverse = _inverse_block(problem, mean, size, rng)
+    most = mean.sum() or 1.0
+    scale = np.maximum(curvature.sum(axis=0) / most, 1e-3).astype(problem.dtype)
+
+    return _project(problem, lambda g: (g / scale[:, None]) @ inverse)
+
+
+def _curvature(problem: Problem[SmoothRisk], scores: Array) -> Array:
+    return np.maximum(problem.risk.curvature(scores).diagonal(), 0).astype(np.float64)
+
+
+def _inverse_block(
+    problem: Problem[SmoothRisk], curvature: Array, size: int, rng: np.random.Generator
+) -> Array:
+    """The inverse of ``sum_i h_i a_i a_i^T + 2 lam I``, from a sample of the rows."""
+    d, width = problem.X.shape[1], problem.shape[1]
+    rows, weight = _sample(curvature, size, rng)
+    features = problem.X if rows.size == problem.X.shape[0] else problem.X[rows]
+    hessian = np.empty((width, width))
+    if problem.is_sparse:
+        weighted = features.multiply(weight[:, None]).tocsr()
+        hessian[:d, :d] = (weighted.T @ features).toarray()
+        linear = np.asarray(weighted.sum(axis=0)).ravel()
+    else:
+        weighted = features * weight[:, None].astype(problem.dtype)
+        hessian[:d, :d] = weighted.T @ features
+        linear = weighted.sum(axis=0)
+    if problem.fit_intercept:
+        hessian[d, :d] = hessian[:d, d] = linear
+        hessian[d, d] = weight.sum() * (1 + 1e-9)
+    hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
+    # Scaled to unit diagonals, columns of very different sizes do no harm. NumPy's own LAPACK:
+    # SciPy's brings a second pool of threads that get in the way.
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(hessian), 1e-300))
+    outer = scale[:, None] * scale[None, :]
+    inverse = np.linalg.inv(hessian * outer + 1e-13 * np.eye(width)) * outer
+    return inverse.astype(problem.dtype, copy=False)
 
 
 def diagonal_preconditioner(
