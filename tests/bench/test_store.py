@@ -140,6 +140,10 @@ def test_another_plan_or_version_is_refused_and_nothing_is_lost(path):
     changed = make_plan(runs=4)
     with pytest.raises(StoreError, match="another version of the plan 'small'"):
         Store(path, changed)
+    claimed = store.claim()
+    with sqlite3.connect(path) as db:  # its worker has died since
+        db.execute("update cells set seen = seen - 3600, worker = 'elsewhere:1'")
+        db.execute("update cells set id = 'old' where id = ?", (claimed.id,))
     adopted = Store(path, changed, adopt=True)
     assert adopted.counts()["done"] == 1
     assert sum(adopted.counts().values()) == len(changed.cells())

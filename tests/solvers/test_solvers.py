@@ -16,6 +16,12 @@ from immax.solvers import SOLVERS, Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.line_search import Point
 from immax.solvers.newton import hessian, newton
+from immax.solvers.preconditioners import (
+    block_preconditioner,
+    diagonal_preconditioner,
+    shared_preconditioner,
+    strong_preconditioner,
+)
 from immax.solvers.row_parts import RowParts
 
 N, D = 120, 6
@@ -212,6 +218,24 @@ def test_lbfgs_with_sampled_and_renewed_preconditioners(c, is_sparse, monkeypatc
     assert a.objective == pytest.approx(b.objective, rel=1e-7)
     again = lbfgs(Problem(features, risk, 1e-4), tol=1e-8, random_state=0)
     np.testing.assert_array_equal(a.theta, again.theta)
+
+
+def test_one_block_for_all_outputs_where_one_for_each_is_too_large(monkeypatch):
+    X, y, weight = data(5, n=400, d=120)
+    X = X @ np.random.default_rng(0).normal(size=(120, 120))
+    problem = Problem(X, make_risk("immax", 5, y, weight), 1e-4)
+    expected = lbfgs(problem, tol=1e-9)
+    assert strong_preconditioner(problem)[0] is block_preconditioner
+    monkeypatch.setattr("immax.solvers.preconditioners.FEWEST_ENTRIES", 0)
+    builder, price = strong_preconditioner(problem)
+    assert builder is shared_preconditioner
+    shared = lbfgs(problem, tol=1e-7)
+    assert shared.converged
+    assert shared.objective == pytest.approx(expected.objective, rel=1e-6)
+    never = (diagonal_preconditioner, np.inf)
+    monkeypatch.setattr(sys.modules[lbfgs.__module__], "strong_preconditioner", lambda _: never)
+    diagonal = lbfgs(problem, tol=1e-7)
+    assert price < shared.n_iter < diagonal.n_iter
 
 
 def test_warm_starts_save_iterations():

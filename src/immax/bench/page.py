@@ -9,6 +9,7 @@ from pathlib import Path
 from immax.bench.metrics import METRICS
 from immax.bench.ranks_picture import plot_ranks
 from immax.bench.store import Store
+from immax.bench.surface_tables import Surfaces, plot_surfaces, read_surfaces, surface_table
 from immax.bench.tables import MANY, Results, Table, rank_table, result_tables
 from immax.files import write_text
 
@@ -34,8 +35,9 @@ def write_page(store: Store, out: Path, command: str, words: Path | None, refere
     ]
     if words is not None:
         lines += [words.read_text(encoding="utf-8").strip(), ""]
+    surfaces = read_surfaces(records)
     for metric in METRICS:
-        tables = _tables(results, metric, reference, out)
+        tables = _tables(results, metric, reference, out) + _surfaces(surfaces, metric, out)
         if tables:
             lines += [f"## {metric.replace('_', ' ').capitalize()}", "", *tables]
     write_text(out, "\n".join(lines).rstrip() + "\n")
@@ -61,6 +63,21 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
                 "",
             ]
             lines += [table.markdown(), f"![Mean ranks]({picture.name})", ""]
+    return lines
+
+
+def _surfaces(surfaces: list[Surfaces], metric: str, out: Path) -> list[str]:
+    """A picture of the first test, and a table for each data set and test."""
+    if not surfaces:
+        return []
+    tests = list(dict.fromkeys(test for test, _ in surfaces[0].tests))
+    picture = out.with_name(f"{out.stem}-{metric}.svg")
+    plot_surfaces(surfaces, tests[0], metric, picture)
+    lines = [f"![Gain over equal margins, {tests[0]} test]({picture.name})", ""]
+    for found in surfaces:
+        for test in tests:
+            table = surface_table(found, test, metric)
+            lines += [f"{table.title}:", "", table.markdown()]
     return lines
 
 

@@ -134,7 +134,8 @@ class Store:
                     "take another file, or --adopt to keep the cells that both have in common"
                 )
             cells = plan.cells()
-            self._db.execute("update cells set place = -1 where state != 'running'")
+            self._free_the_dead()
+            self._db.execute("update cells set place = -1")
             self._db.executemany(
                 "insert into cells (id, place, stage, family, spec) values (?, ?, ?, ?, ?) "
                 "on conflict (id) do update set place = excluded.place",

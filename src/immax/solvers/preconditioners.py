@@ -33,6 +33,7 @@ Builder = Callable[[Problem[SmoothRisk], Array, np.random.Generator], Preconditi
 ROWS_PER_FEATURE = 5
 SHARED_ROWS_PER_FEATURE = 2
 FEWEST_ROWS = 2000
+FEWEST_ENTRIES = 10**6  # that a preconditioner may have however small the data are
 
 
 def strong_preconditioner(problem: Problem[Any]) -> tuple[Builder, float]:
@@ -48,7 +49,7 @@ def strong_preconditioner(problem: Problem[Any]) -> tuple[Builder, float]:
     """
     n, d = problem.X.shape
     k = problem.shape[0]
-    room = max(n * d, 10**6)
+    room = max(n * d, FEWEST_ENTRIES)
     if (d + 1) ** 2 > room or (problem.is_sparse and d > 1000):
         return diagonal_preconditioner, np.inf
     if k * (d + 1) ** 2 <= room:
