@@ -86,6 +86,8 @@ def test_labels_and_probabilities(fitted, form):
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     shown = immax_here("predict", "model.skops", name, cwd=fitted, check=0).stdout
     assert len(shown.splitlines()) == 121
+    lines = immax_here("predict", "model.skops", name, "--json", cwd=fitted, check=0).stdout
+    assert [json.loads(line)["ill"] for line in lines.splitlines()] == expected.tolist()
 
 
 def test_new_categories_and_missing_values_are_handled(fitted):

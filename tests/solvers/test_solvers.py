@@ -238,6 +238,24 @@ def test_one_block_for_all_outputs_where_one_for_each_is_too_large(monkeypatch):
     assert price < shared.n_iter < diagonal.n_iter
 
 
+@pytest.mark.parametrize("C", [100.0, 1e4])
+@pytest.mark.parametrize("c", [2, 4])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_risk_that_is_linear_around_the_start(name, c, C):
+    """With large offsets no sample has any curvature until the biases have gone a long way."""
+    X, y, weight = data(c)
+    spec = make_spec("ldam", np.bincount(y), C=C)
+    risk = binary_risk(spec, y, weight, None) if c == 2 else SoftmaxRisk(spec, y, weight, None)
+    problem = Problem(X, risk, 0.01)
+    solution = SOLVERS[name](problem, tol=1e-9)
+    assert solution.converged
+    slope = Point.at(problem, solution.theta).gradient
+    assert np.abs(slope).max() < 1e-4
+    flat = Point.at(problem, problem.zeros()).value
+    assert solution.objective < flat
+    assert solution.gap <= 1e-9 * solution.objective
+
+
 def test_warm_starts_save_iterations():
     X, y, weight = data(5, n=2000)
     risk = make_risk("immax", 5, y, weight)

@@ -47,6 +47,7 @@ def run(
     adopt: Annotated[
         bool, typer.Option("--adopt", help="Go on with results of another version of the plan.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Work on a plan's cells until all are done.
 
@@ -70,7 +71,8 @@ def run(
                 on_epoch=bars.epoch,
             )
         counts = results.counts()
-    typer.echo(", ".join(f"{number} {state}" for state, number in counts.items()))
+    plain = ", ".join(f"{number} {state}" for state, number in counts.items())
+    typer.echo(json.dumps(counts) if as_json else plain)
     if counts["failed"]:
         record = results.records(["failed"])[0]
         last = (record.error or "").strip().splitlines()[-1]

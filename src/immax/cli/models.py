@@ -80,12 +80,13 @@ def predict(
         Path | None, typer.Option("-o", "--out", help="CSV or Parquet; else standard output.")
     ] = None,
     rows: Annotated[int, typer.Option(help="Read at a time.", min=1)] = 50_000,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines instead of CSV.")] = False,
 ) -> None:
     """Labels or probabilities for the rows of a table, however long it is."""
     from immax.cli.predictions import write_predictions
 
     with explained():
-        write_predictions(model, file, proba, out, rows)
+        write_predictions(model, file, proba, out, rows, as_json)
 
 
 def explain(

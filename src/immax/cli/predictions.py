@@ -34,20 +34,31 @@ def predicted(file: ModelFile, table: Path, proba: bool, rows: int) -> Iterator[
             yield pandas.DataFrame({file.target or "label": np.asarray(file.model.predict(chunk))})
 
 
-def write_predictions(model: Path, table: Path, proba: bool, out: Path | None, rows: int) -> None:
+def write_predictions(
+    model: Path, table: Path, proba: bool, out: Path | None, rows: int, as_json: bool = False
+) -> None:
     """To a file, whole or not at all, or to standard output."""
     pieces = predicted(load_model(model), table, proba, rows)
+    write = _write_json if as_json else _write_csv
     if out is None:
-        for number, piece in enumerate(pieces):
-            piece.to_csv(sys.stdout, index=False, header=number == 0)
+        write(pieces, sys.stdout)
         return
     with beside(out) as part:
         if out.suffix.lower() in (".parquet", ".pq"):
             _write_parquet(pieces, part)
             return
         with part.open("w", encoding="utf-8", newline="") as file:
-            for number, piece in enumerate(pieces):
-                piece.to_csv(file, index=False, header=number == 0)
+            write(pieces, file)
+
+
+def _write_csv(pieces: Iterator[Any], file: Any) -> None:
+    for number, piece in enumerate(pieces):
+        piece.to_csv(file, index=False, header=number == 0)
+
+
+def _write_json(pieces: Iterator[Any], file: Any) -> None:
+    for piece in pieces:
+        piece.to_json(file, orient="records", lines=True)
 
 
 def _write_parquet(pieces: Iterator[Any], path: Path) -> None:

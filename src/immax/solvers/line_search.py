@@ -16,6 +16,7 @@ __all__ = ["Point", "step"]
 Array = NDArray[Any]
 
 MOST_TRIALS = 40
+MOST_GROWTH = 100.0  # of the scores, in the first trial of a step
 
 
 @dataclass
@@ -57,7 +58,7 @@ def step(
         gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
         return Point(theta, scores, value, gradient)
 
-    t, low, high = 1.0, 0.0, np.inf
+    t, low, high = _first_trial(point.scores, ray), 0.0, np.inf
     low_slope, same_side = slope, 0
     best: tuple[float, Array, float, Array] | None = None
     for _ in range(MOST_TRIALS):
@@ -87,6 +88,13 @@ def step(
             share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.125
         t = low + (high - low) * min(max(share, 0.02), 0.98)
     return None if best is None else moved(*best)
+
+
+def _first_trial(scores: Array, ray: Array) -> float:
+    """A full step, or less if that leads far out of sight, as where there is no curvature."""
+    reach = MOST_GROWTH * (1 + float(np.abs(scores).max(initial=0)))
+    longest = float(np.abs(ray).max(initial=0))
+    return min(1.0, reach / longest) if np.isfinite(longest) and longest > 0 else 1.0
 
 
 def _dot(a: Array, b: Array) -> float:

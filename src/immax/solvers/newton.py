@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from immax.losses.risks import Curvature, SmoothRisk
 from immax.solvers.certificate import Certifier
 from immax.solvers.line_search import Point, step
-from immax.solvers.preconditioners import diagonal_preconditioner
+from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["hessian", "newton", "unit_hessian"]
@@ -108,7 +108,7 @@ def unit_hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> tuple[Ar
         largest = max(matrix[diagonal, diagonal].max(), np.finfo(np.float64).tiny)
         outer = largest * np.outer(null, null)
         matrix.reshape(k, width, k, width)[:, np.arange(width), :, np.arange(width)] += outer
-    scale = 1 / np.sqrt(np.maximum(matrix[diagonal, diagonal], 1e-300))
+    scale = 1 / np.sqrt(above_zero(matrix[diagonal, diagonal]))
     matrix *= scale[:, None]
     matrix *= scale
     return matrix, scale

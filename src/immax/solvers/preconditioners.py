@@ -19,6 +19,7 @@ from immax.solvers.problem import Problem
 
 __all__ = [
     "Preconditioner",
+    "above_zero",
     "block_cost",
     "block_preconditioner",
     "diagonal_preconditioner",
@@ -122,6 +123,12 @@ def shared_preconditioner(
     return _project(problem, lambda g: (g / scale[:, None]) @ inverse)
 
 
+def above_zero(diagonal: Array) -> Array:
+    """Curvatures none of which vanishes, as those of biases do where the risk is linear."""
+    floor = max(1e-30 * float(diagonal.max()), float(np.finfo(diagonal.dtype).tiny))
+    return np.maximum(diagonal, diagonal.dtype.type(floor))
+
+
 def _curvature(problem: Problem[SmoothRisk], scores: Array) -> Array:
     return np.maximum(problem.risk.curvature(scores).diagonal(), 0).astype(np.float64)
 
@@ -148,7 +155,7 @@ def _inverse_block(
     hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
     # Scaled to unit diagonals, columns of very different sizes do no harm. NumPy's own LAPACK:
     # SciPy's brings a second pool of threads that get in the way.
-    scale = 1 / np.sqrt(np.maximum(np.diagonal(hessian), 1e-300))
+    scale = 1 / np.sqrt(above_zero(np.diagonal(hessian)))
     outer = scale[:, None] * scale[None, :]
     inverse = np.linalg.inv(hessian * outer + 1e-13 * np.eye(width)) * outer
     return inverse.astype(problem.dtype, copy=False)
@@ -170,6 +177,7 @@ def diagonal_preconditioner(
     diagonal = np.empty(problem.shape, dtype=problem.dtype)
     problem.weights(diagonal)[:] = (squares.T @ curvature).T + 2 * problem.lam
     if problem.fit_intercept:
-        diagonal[:, -1] = curvature.sum(axis=0) + np.finfo(X.dtype).tiny
+        diagonal[:, -1] = curvature.sum(axis=0)
+    diagonal = above_zero(diagonal)
 
     return _project(problem, lambda g: g / diagonal)
