@@ -1,6 +1,8 @@
 """``immax fit``, ``predict``, ``explain`` and ``margins``, through real processes too."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -88,6 +90,30 @@ def test_labels_and_probabilities(fitted, form):
     assert len(shown.splitlines()) == 121
     lines = immax_here("predict", "model.skops", name, "--json", cwd=fitted, check=0).stdout
     assert [json.loads(line)["ill"] for line in lines.splitlines()] == expected.tolist()
+
+
+def test_memory_does_not_grow_with_the_file(fitted):
+    """Ten times the rows, read 20,000 at a time."""
+    call = (
+        "import resource, sys; from immax.cli.app import app\n"
+        "try: app(['predict', 'model.skops', sys.argv[1], '-o', 'long.out', '--rows', '20000'])\n"
+        "except SystemExit: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    peaks = []
+    for n in (30_000, 300_000):
+        rows = table(3000, seed=1).drop(columns="ill")
+        path = fitted / f"long-{n}.parquet"
+        pd.concat([rows] * (n // 3000)).to_parquet(path, row_group_size=10_000)
+        said = subprocess.run(
+            [sys.executable, "-c", call, path.name],
+            cwd=fitted,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(int(said.stdout) / 1024)
+        assert len(pd.read_csv(fitted / "long.out")) == n
+    assert peaks[1] < peaks[0] + 60, peaks  # MiB
 
 
 def test_new_categories_and_missing_values_are_handled(fitted):

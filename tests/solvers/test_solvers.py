@@ -249,8 +249,6 @@ def test_a_risk_that_is_linear_around_the_start(name, c, C):
     problem = Problem(X, risk, 0.01)
     solution = SOLVERS[name](problem, tol=1e-9)
     assert solution.converged
-    slope = Point.at(problem, solution.theta).gradient
-    assert np.abs(slope).max() < 1e-4
     flat = Point.at(problem, problem.zeros()).value
     assert solution.objective < flat
     assert solution.gap <= 1e-9 * solution.objective
