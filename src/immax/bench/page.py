@@ -15,6 +15,8 @@ from immax.files import write_text
 
 __all__ = ["write_page"]
 
+OF_SURFACES = ("accuracy", "log_loss")
+
 
 def write_page(store: Store, out: Path, command: str, words: Path | None, reference: str) -> None:
     """Headed by the command, the commit and the date; then words, then tables.
@@ -68,7 +70,7 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
 
 def _surfaces(surfaces: list[Surfaces], metric: str, out: Path) -> list[str]:
     """A picture of the first test, and a table for each data set and test."""
-    if not surfaces:
+    if not surfaces or metric not in OF_SURFACES:
         return []
     tests = list(dict.fromkeys(test for test, _ in surfaces[0].tests))
     picture = out.with_name(f"{out.stem}-{metric}.svg")

@@ -144,6 +144,8 @@ def plot_surfaces(
         ax.axhline(0, color="0.5", linewidth=1)
         ax.set_xscale("log")
         ax.invert_xaxis()
+        ax.set_xticks(wrong, [f"{value:.2g}" for value in wrong])
+        ax.set_xticks([], minor=True)
         ax.set_title(found.name, fontsize="small")
         ax.set_xlabel("training error with equal margins, %")
     panels[0].set_ylabel(f"gain in {metric.replace('_', ' ')} over t = 0")
