@@ -173,6 +173,26 @@ def test_every_method_runs_and_its_model_is_saved(name, tmp_path):
         np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series([False, True]),
+        pd.Series([3, 7], dtype="Int64"),
+        pd.Series([0.0, 1.0]),
+        pd.Series(["a", "b"], dtype="category"),
+        pd.to_datetime(pd.Series(["2024-01-01", "2025-01-01"])),
+    ],
+    ids=["bool", "nullable", "float", "category", "date"],
+)
+def test_labels_of_every_kind(labels, tmp_path):
+    X, y = table(90)
+    y = labels.iloc[(y == "yes").astype(int)].reset_index(drop=True)
+    found = compare(X, y, methods=[], protocol=Protocol(folds=2))
+    model = refit(found, "logistic")
+    save_model(model, tmp_path / "model.skops")
+    assert set(load_model(tmp_path / "model.skops").model.predict(X)) <= set(found.classes)
+
+
 def test_a_class_with_four_rows():
     X, y = table(200, names=("no", "yes", "perhaps"))
     y[:4] = "perhaps"
@@ -205,6 +225,7 @@ def test_nothing_is_learnt_from_noise():
         (["a"] * 20, "one class only"),
         (["a"] * 18 + ["b"] * 2, "'b' has fewer"),
         ([f"v{i}" for i in range(120)], "120 different values"),
+        ([0.5, 1.5] * 10, "the number 0.5, which is no class"),
     ],
 )
 def test_targets_that_are_none(y, message):

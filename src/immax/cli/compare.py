@@ -123,7 +123,6 @@ def _data(
         raise WrongCall("say with --target which column has the labels")
     else:
         (X, y), source = read_table(file, target), file.name
-    y = y.astype(str) if y.dtype == object or str(y.dtype) in ("category", "string") else y
     notices = [
         f"left out {column.name!r}: {column.why}" for column in describe_columns(X).left_out()
     ]

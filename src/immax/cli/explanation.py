@@ -11,6 +11,7 @@ import numpy as np
 from immax.datasets import read_table
 from immax.io import ModelFile
 from immax.margins import theory_margins
+from immax.tabular import as_labels
 from immax.theory import certificate
 
 __all__ = ["explanation", "shown"]
@@ -54,7 +55,8 @@ def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> 
     X, y = read_table(table, file.target)
     if file.schema is not None:
         file.schema.check(X)
-    labels = y.astype(str).to_numpy()
+    own = as_labels(y)
+    labels = own.astype(str)
     counts = np.array([float((labels == name).sum()) for name in classes])
     found: dict[str, Any] = {"counts": counts.tolist()}
     if (counts > 0).all():
@@ -62,7 +64,6 @@ def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> 
     found["accuracy"] = float(np.mean(np.asarray(file.model.predict(X)).astype(str) == labels))
     steps = getattr(file.model, "steps", None)
     features = file.model[:-1].transform(X) if steps else X
-    own = y.to_numpy() if y.dtype != object else labels
     by_score = copy(machine).set_params(rule="score") if hasattr(machine, "rule") else machine
     try:
         found["certificate"] = str(certificate(by_score, features, own))

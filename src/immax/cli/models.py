@@ -43,17 +43,16 @@ def fit(
     from immax import IMMAXClassifierCV
     from immax.datasets import read_table
     from immax.io import save_model
-    from immax.tabular import describe_columns, prepare
+    from immax.tabular import as_labels, describe_columns, prepare
 
     with explained():
         X, y = read_table(file, target)
-        y = y.astype(str) if y.dtype == object else y
         schema = describe_columns(X)
         for column in schema.left_out():
             typer.echo(f"immax: left out {column.name!r}: {column.why}", err=True)
         search = IMMAXClassifierCV(loss.value, scoring=metric, cv=folds, random_state=seed)
         model = Pipeline([*prepare(schema).steps, ("model", search)])
-        model.fit(X, y)
+        model.fit(X, as_labels(y))
         save_model(model, out, schema=schema, target=target, metric=metric)
     found = {
         "model": str(out),

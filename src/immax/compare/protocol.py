@@ -24,7 +24,7 @@ from immax.compare.candidates import CANDIDATES, choose_candidates
 from immax.compare.kept import Kept, Piece
 from immax.compare.measures import MEASURES, SCORERS, measures
 from immax.errors import WrongCall
-from immax.tabular import Schema, describe_columns, prepare
+from immax.tabular import Schema, as_labels, describe_columns, prepare
 from immax.validation import nearest
 
 __all__ = ["Comparison", "Protocol", "compare", "make_candidate"]
@@ -186,7 +186,7 @@ def compare(
 
 
 def _classes(y: Any) -> tuple[Array, Array]:
-    labels = np.asarray(y)
+    labels = as_labels(y)
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if len(classes) < 2:
         raise WrongCall(
