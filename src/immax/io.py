@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -71,6 +72,7 @@ def save_model(
     schema: Schema | None = None,
     target: str = "",
     metric: str = "",
+    counts: Iterable[int] | None = None,
 ) -> None:
     """Write a fitted model, whole or not at all.
 
@@ -83,6 +85,8 @@ def save_model(
         The columns of the table that it was fitted to.
     target, metric : str
         The column of the labels, and what the model was chosen by.
+    counts : iterable of int, optional
+        Samples of each class, in the order of ``classes_``.
     """
     skops = _skops()
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
@@ -100,6 +104,7 @@ def save_model(
         "metric": metric,
         "estimator": type(last).__name__,
         "classes": None if classes is None else [str(name) for name in classes],
+        "counts": None if counts is None else [int(count) for count in counts],
         "margins": None if margins is None else [float(rho) for rho in margins],
         "members": _hashes(data),
     }

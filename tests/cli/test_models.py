@@ -142,6 +142,7 @@ def test_explanations(fitted):
     shown = immax_here("explain", "model.skops", cwd=fitted, check=0).stdout
     assert "IMMAXClassifierCV of ill" in shown
     assert "threshold" in shown
+    assert "samples    theory" in shown
     content = json.loads(
         immax_here("explain", "model.skops", "train.csv", "--json", cwd=fitted, check=0).stdout
     )

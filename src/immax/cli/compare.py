@@ -88,8 +88,14 @@ def compare(
             models = {name: refit(found, name) for name in dict.fromkeys(names)}
             fitting = time.perf_counter() - begun
             bar.say("writing the report")
-            model = models[verdict.recommended]
-            save_model(model, out / "model.skops", schema=found.schema, target=label, metric=metric)
+            save_model(
+                models[verdict.recommended],
+                out / "model.skops",
+                schema=found.schema,
+                target=label,
+                metric=metric,
+                counts=found.counts,
+            )
             command = shlex.join(["immax", *sys.argv[1:]])
             about = About(source, label, command, time.perf_counter() - start, tuple(notices))
             write_report(out / "report.html", found, verdict, models, about)

@@ -18,7 +18,7 @@ __all__ = ["explanation", "shown"]
 
 
 def explanation(file: ModelFile, table: Path | None) -> dict[str, Any]:
-    """Classes, margins, thresholds, coefficients; with data, also counts and a certificate."""
+    """Classes, counts, margins, thresholds, coefficients; with data, also a certificate."""
     steps = getattr(file.model, "steps", None)
     last = steps[-1][1] if steps else file.model
     machine = getattr(last, "best_estimator_", last)
@@ -33,6 +33,8 @@ def explanation(file: ModelFile, table: Path | None) -> dict[str, Any]:
         "lam": getattr(machine, "lam", None),
         "rule": getattr(machine, "rule", None),
     }
+    if file.about.get("counts"):
+        content |= _counts(np.array(file.about["counts"], dtype=float))
     margins = getattr(machine, "margins_", None)
     if margins is not None:
         content["margins"] = np.asarray(margins, dtype=float).tolist()
@@ -51,6 +53,12 @@ def explanation(file: ModelFile, table: Path | None) -> dict[str, Any]:
     return content
 
 
+def _counts(counts: Any) -> dict[str, Any]:
+    """Of the classes, with the theory's margins for them."""
+    theory = theory_margins(counts).tolist() if (counts > 0).all() else None
+    return {"counts": counts.tolist(), "theory": theory}
+
+
 def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> dict[str, Any]:
     X, y = read_table(table, file.target)
     if file.schema is not None:
@@ -58,9 +66,7 @@ def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> 
     own = as_labels(y)
     labels = own.astype(str)
     counts = np.array([float((labels == name).sum()) for name in classes])
-    found: dict[str, Any] = {"counts": counts.tolist()}
-    if (counts > 0).all():
-        found["theory"] = theory_margins(counts).tolist()
+    found = _counts(counts)
     found["accuracy"] = float(np.mean(np.asarray(file.model.predict(X)).astype(str) == labels))
     steps = getattr(file.model, "steps", None)
     features = file.model[:-1].transform(X) if steps else X

@@ -38,6 +38,7 @@ def fit(
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Fit IMMAX to a table, its margins, λ and rule found by cross-validation."""
+    import numpy as np
     from sklearn.pipeline import Pipeline
 
     from immax import IMMAXClassifierCV
@@ -52,8 +53,10 @@ def fit(
             typer.echo(f"immax: left out {column.name!r}: {column.why}", err=True)
         search = IMMAXClassifierCV(loss.value, scoring=metric, cv=folds, random_state=seed)
         model = Pipeline([*prepare(schema).steps, ("model", search)])
-        model.fit(X, as_labels(y))
-        save_model(model, out, schema=schema, target=target, metric=metric)
+        labels = as_labels(y)
+        model.fit(X, labels)
+        counts = np.unique(labels, return_counts=True)[1]
+        save_model(model, out, schema=schema, target=target, metric=metric, counts=counts)
     found = {
         "model": str(out),
         "metric": metric,
