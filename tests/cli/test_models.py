@@ -122,7 +122,8 @@ def test_new_categories_and_missing_values_are_handled(fitted):
     fresh["age"] = np.nan
     fresh["extra"] = 1
     fresh.to_csv(fitted / "odd.csv", index=False)
-    found = immax_here("predict", "model.skops", "odd.csv", cwd=fitted, check=0)
+    found = immax_here("predict", "model.skops", "odd.csv", "--rows", 7, cwd=fitted, check=0)
+    assert found.stderr == "immax: columns that the model does not know: 'extra'\n"
     assert len(found.stdout.splitlines()) == 31
 
 

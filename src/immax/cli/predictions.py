@@ -22,9 +22,14 @@ def predicted(file: ModelFile, table: Path, proba: bool, rows: int) -> Iterator[
     pandas = optional_import("pandas", "tables need pandas: pip install immax[cli]")
     if proba and not hasattr(file.model, "predict_proba"):
         raise ModelFileError("the model has no probabilities: its loss does not determine them")
+    noticed = False
     for chunk in read_chunks(table, rows):
-        if file.schema is not None:
-            file.schema.check(chunk)
+        extra = [] if file.schema is None else file.schema.check(chunk)
+        extra = [name for name in extra if name != file.target]
+        if extra and not noticed:
+            names = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
+            print(f"immax: columns that the model does not know: {names}", file=sys.stderr)
+            noticed = True
         if not len(chunk):
             continue
         if proba:
