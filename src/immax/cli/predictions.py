@@ -27,8 +27,8 @@ def predicted(file: ModelFile, table: Path, proba: bool, rows: int) -> Iterator[
         extra = [] if file.schema is None else file.schema.check(chunk)
         extra = [name for name in extra if name != file.target]
         if extra and not noticed:
-            names = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
-            print(f"immax: columns that the model does not know: {names}", file=sys.stderr)
+            some = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
+            print(f"immax: columns that the model does not know: {some}", file=sys.stderr)
             noticed = True
         if not len(chunk):
             continue
