@@ -77,6 +77,7 @@ class Comparison:
     splits: list[tuple[Array, Array]]
     pieces: dict[str, list[Piece]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    _scores: dict[str, list[dict[str, float]]] = field(default_factory=dict, repr=False)
 
     @property
     def counts(self) -> Array:
@@ -93,10 +94,12 @@ class Comparison:
 
     def scores(self, name: str) -> list[dict[str, float]]:
         """All measures of a method, one dict for each fold."""
-        return [
-            measures(self.codes[test], piece.labels, piece.proba, len(self.classes))
-            for piece, (_, test) in zip(self.pieces[name], self.splits, strict=False)
-        ]
+        if name not in self._scores:
+            self._scores[name] = [
+                measures(self.codes[test], piece.labels, piece.proba, len(self.classes))
+                for piece, (_, test) in zip(self.pieces[name], self.splits, strict=True)
+            ]
+        return self._scores[name]
 
     def pooled(self, name: str) -> tuple[Array, Array, Array | None]:
         """True codes, codes that a method said, and its probabilities, over all test parts."""
@@ -210,7 +213,10 @@ def _identity(X: Any, codes: Array, classes: Array, protocol: Protocol) -> str:
     """Of everything that a piece depends on."""
     from pandas.util import hash_pandas_object
 
-    digest = hashlib.sha256(hash_pandas_object(X.astype(str), index=False).to_numpy().tobytes())
+    digest = hashlib.sha256()
+    for name in X.columns:
+        column = X[name].astype(str) if X[name].dtype == object else X[name]  # of mixed types
+        digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
     digest.update(repr((list(X.columns), [str(name) for name in classes])).encode())
     digest.update(codes.astype(np.int64).tobytes())
     digest.update(repr((protocol, __version__)).encode())
