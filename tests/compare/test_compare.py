@@ -17,6 +17,7 @@ from immax.compare import (
     compare,
     refit,
 )
+from immax.compare.measures import MEASURES
 from immax.errors import WrongCall
 from immax.io import load_model, save_model
 
@@ -132,6 +133,33 @@ def test_a_damaged_fold_is_done_again(tmp_path):
     )
 
 
+def test_a_method_that_fails_is_left_out_and_the_others_go_on(monkeypatch):
+    X, y = table()
+    make = protocol_module.make_candidate
+
+    def some_fail(name, *arguments):
+        if name == "weights":
+            raise ValueError("no such luck\nin two lines")
+        return make(name, *arguments)
+
+    monkeypatch.setattr(protocol_module, "make_candidate", some_fail)
+    found = compare(X, y, methods=["weights", "ce"], protocol=Protocol(folds=2))
+    assert found.complete == ["logistic", "ce"]
+    assert found.left_out == {"weights": "failed: no such luck"}
+    assert len(answer(found).rows) == 2
+
+
+@pytest.mark.parametrize("metric", MEASURES)
+def test_every_metric_ranks(metric):
+    X, y = table(120)
+    said = answer(
+        compare(X, y, methods=["weights", "svm"], protocol=Protocol(metric=metric, folds=2))
+    )
+    sign = 1 if MEASURES[metric] else -1
+    values = [sign * row.measures[metric] for row in said.rows]
+    assert values == sorted(values, reverse=True)
+
+
 def test_an_interruption_keeps_what_is_finished(tmp_path):
     X, y = table()
 
@@ -239,7 +267,8 @@ def test_unknown_names_are_refused_with_the_nearest():
         choose_candidates(["smot"], 2, 100, "accuracy")
     with pytest.raises(WrongCall, match="did you mean 'macro_f1'"):
         Protocol(metric="macro_f2")
-    names, left_out = choose_candidates(["immax_hinge", "immax_svc"], 2, 5000, "log_loss")
-    assert names == ["logistic"]
-    assert set(left_out) == {"immax_hinge", "immax_svc"}
+    for metric in ("log_loss", "ece", "average_precision"):
+        names, left_out = choose_candidates(["immax_hinge", "immax_svc"], 2, 500, metric)
+        assert names == ["logistic"]
+        assert left_out == dict.fromkeys(("immax_hinge", "immax_svc"), "has no probabilities")
     assert len(choose_candidates(["all"], 2, 100, "accuracy")[0]) == len(CANDIDATES)

@@ -14,6 +14,7 @@ import typer
 
 from immax.cli.errors import explained
 from immax.errors import WrongCall
+from immax.files import write_text
 
 __all__ = ["compare"]
 
@@ -101,7 +102,7 @@ def compare(
             write_report(out / "report.html", found, verdict, models, about)
         content = {**_content(found, verdict, about), "seconds_refit": fitting}
         content["seconds"] = time.perf_counter() - start
-        _write_json(out / "results.json", content)
+        write_text(out / "results.json", json.dumps(content, indent=1))
     typer.echo(json.dumps(content) if as_json else _shown(found, verdict, out))
 
 
@@ -192,12 +193,6 @@ def _content(found: Any, verdict: Any, about: Any) -> dict[str, Any]:
         "seconds_folds": sum(row.seconds for row in verdict.rows),
         "environment": environment(),
     }
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    from immax.files import write_text
-
-    write_text(path, json.dumps(content, indent=1))
 
 
 def _shown(found: Any, verdict: Any, out: Path) -> str:

@@ -49,7 +49,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {**asdict(self), "rows": [asdict(row) for row in self.rows]}
+        return asdict(self)
 
 
 def answer(found: Comparison) -> Answer:
@@ -93,7 +93,7 @@ def answer(found: Comparison) -> Answer:
 
 
 def _verdict(rows: list[Row], metric: str) -> tuple[str, str]:
-    best = next(row for row in rows)
+    best = rows[0]
     plain = next(row for row in rows if row.name == PLAIN)
     measure = metric.replace("_", " ")
     at = f"{measure} {plain.measures[metric]:.4f}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
 
+from immax.compare.measures import OF_PROBABILITIES
 from immax.errors import WrongCall
 from immax.validation import nearest
 
@@ -121,6 +122,6 @@ def _unfit(candidate: Candidate, n_classes: int, n_rows: int, metric: str) -> st
         return f"{package} is not installed"
     if candidate.most_rows and n_rows > candidate.most_rows:
         return f"for at most {candidate.most_rows} rows"
-    if not candidate.proba and metric in ("log_loss", "average_precision"):
+    if not candidate.proba and metric in OF_PROBABILITIES:
         return "has no probabilities"
     return ""

@@ -10,12 +10,15 @@ from sklearn.metrics import average_precision_score
 
 from immax.bench.metrics import METRICS, measure
 
-__all__ = ["MEASURES", "SCORERS", "measures"]
+__all__ = ["MEASURES", "OF_PROBABILITIES", "SCORERS", "measures"]
 
 Array = NDArray[Any]
 
 MEASURES = {**METRICS, "average_precision": True}
 """Names of all measures, and whether higher is better."""
+
+OF_PROBABILITIES = ("log_loss", "ece", "average_precision")
+"""Those that a method without probabilities does not have."""
 
 SCORERS = {
     "accuracy": "accuracy",

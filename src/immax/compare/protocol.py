@@ -20,7 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 from immax import __version__
 from immax.bench.methods import make_estimator
 from immax.bench.run import chosen
-from immax.compare.candidates import CANDIDATES, choose_candidates
+from immax.compare.candidates import CANDIDATES, PLAIN, choose_candidates
 from immax.compare.kept import Kept, Piece
 from immax.compare.measures import MEASURES, SCORERS, measures
 from immax.errors import WrongCall
@@ -70,7 +70,6 @@ class Comparison:
 
     protocol: Protocol
     X: Any
-    y: Any
     schema: Schema
     classes: Array
     codes: Array
@@ -90,7 +89,7 @@ class Comparison:
     @property
     def complete(self) -> list[str]:
         """Methods that were run on all folds."""
-        return [name for name, found in self.pieces.items() if len(found) == len(self.splits)]
+        return list(self.pieces)
 
     def scores(self, name: str) -> list[dict[str, float]]:
         """All measures of a method, one dict for each fold."""
@@ -158,13 +157,13 @@ def compare(
     schema = describe_columns(X)
     names, left_out = choose_candidates(methods, len(classes), len(codes), protocol.metric)
     splits = protocol.splits(codes)
-    found = Comparison(protocol, X, y, schema, classes, codes, splits, left_out=left_out)
+    found = Comparison(protocol, X, schema, classes, codes, splits, left_out=left_out)
     prepared = _Prepared(X, schema, splits)
     kept = Kept(keep, _identity(X, codes, classes, protocol))
     end = None if time_limit is None else time.monotonic() + time_limit
     done, total = 0, len(names) * len(splits)
     for name in names:
-        pieces = found.pieces.setdefault(name, [])
+        pieces: list[Piece] = []
         for fold, (train, _) in enumerate(splits):
             if on_piece is not None:
                 on_piece(name, done, total)
@@ -176,13 +175,18 @@ def compare(
                 except TimeoutError:
                     left_out[name] = "not finished within the time limit"
                     break
+                except ValueError as error:
+                    if name == PLAIN:
+                        raise
+                    left_out[name] = f"failed: {str(error).splitlines()[0]}"
+                    break
                 kept.save(name, fold, piece)
             pieces.append(piece)
             done += 1
+        else:
+            found.pieces[name] = pieces
     if on_piece is not None:
         on_piece("", done, total)
-    for name in [name for name in found.pieces if name not in found.complete]:
-        del found.pieces[name]
     if not found.pieces:
         raise TimeoutError("not even plain logistic regression was done within the time limit")
     return found
@@ -219,12 +223,12 @@ def _identity(X: Any, codes: Array, classes: Array, protocol: Protocol) -> str:
         digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
     digest.update(repr((list(X.columns), [str(name) for name in classes])).encode())
     digest.update(codes.astype(np.int64).tobytes())
-    digest.update(repr((protocol, __version__)).encode())
+    digest.update(repr((protocol, LAMS, POWERS, INNER_FOLDS, __version__)).encode())
     return digest.hexdigest()[:16]
 
 
 class _Prepared:
-    """Features of the present fold, prepared once for all methods."""
+    """Features of each fold, prepared once for all methods."""
 
     def __init__(self, X: Any, schema: Schema, splits: Sequence[tuple[Array, Array]]) -> None:
         self._X, self._schema, self._splits = X, schema, splits
