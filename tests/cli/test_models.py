@@ -158,7 +158,7 @@ def test_explanations(fitted):
     ("arguments", "message", "code"),
     [
         (("fit", "none.csv", "--target", "ill"), "there is no file", 2),
-        (("fit", "train.csv", "--target", "il"), "did you mean 'ill'?", 1),
+        (("fit", "train.csv", "--target", "il"), "did you mean 'ill'?", 2),
         (("fit", "train.csv"), "Missing option '--target'", 2),
         (("fit", "train.csv", "--target", "clinic"), "at least two classes", 1),
         (("predict", "train.csv", "train.csv"), "is no model file", 2),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from immax.datasets.optional import optional_import
+from immax.errors import WrongCall
 from immax.validation import nearest
 
 __all__ = ["read_chunks", "read_frame", "read_table"]
@@ -197,7 +198,7 @@ def _delimiter(lines: list[str]) -> str:
 def _split(file: Path, table: Any, target: str) -> tuple[Any, Any]:
     if target not in table.columns:
         columns = [str(column) for column in table.columns]
-        raise ValueError(f"{file} has no column {target!r}{nearest(str(target), columns)}")
+        raise WrongCall(f"{file} has no column {target!r}{nearest(str(target), columns)}")
     if not len(table):
         raise ValueError(f"{file} has no rows, only the names of its columns")
     if table.shape[1] < 2:
