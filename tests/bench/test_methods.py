@@ -66,6 +66,20 @@ def test_balanced_hinge_is_the_hinge_with_weights(data):
     assert not hasattr(model, "predict_proba")
 
 
+def test_ldam_with_the_hinge_is_its_own_formula(data):
+    X, y = data
+    model = make("ldam_hinge", y).fit(X, y)
+    fitted = model.best_estimator_.model_
+    rho = np.bincount(y) ** -0.25
+    rho /= rho.sum()
+    scores = fitted.decision_function(X)
+    losses = np.maximum(0, rho[y] - np.where(y == 1, 1, -1) * scores)
+    scale = rho[y].mean()  # of the weights, whose mean is one
+    penalty = model.best_params_["model__lam"] * np.sum(fitted.coef_**2)
+    assert fitted.objective_ == pytest.approx(penalty + losses.mean() / scale, rel=1e-6)
+    assert fitted.margins_ == pytest.approx(rho)
+
+
 def test_trees_search_powers_and_rules_and_break_ties_by_log_loss(data):
     xgboost = pytest.importorskip("immax.boosting").IMMAXXGBClassifier
     X, y = data

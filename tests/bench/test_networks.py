@@ -14,6 +14,9 @@ from immax.bench.augment import augment
 from immax.bench.checkpoint import load_checkpoint, save_checkpoint
 from immax.bench.methods import network_spec
 from immax.bench.networks import make_network
+from immax.bench.plan import parse_plan
+from immax.bench.run import work
+from immax.bench.store import Store
 from immax.bench.training import train
 
 RECIPE = {
@@ -89,6 +92,38 @@ def test_bfloat16_trains_too():
     spec = network_spec("ce", [1, 1, 1], {})
     half = train("resnet8", X, y, spec, {**RECIPE, "precision": "bfloat16"}, seed=1)
     assert np.mean(half.scores(X).argmax(axis=1) == y) > 0.6
+
+
+def test_short_gradients_keep_a_training_from_diverging():
+    X, y = images(240)
+    spec = network_spec("rw", [238, 1, 1], {})
+    wild = RECIPE | {"lr": 1e3, "warmup": 0}
+    scores = [train("mlp", X, y, spec, wild | {"clip": c}, seed=0).scores(X) for c in (0.0, 1e-5)]
+    assert not np.isfinite(scores[0]).all()
+    assert np.isfinite(scores[1]).all()
+
+
+def test_a_network_that_diverges_is_a_result(tmp_path):
+    plan = parse_plan(
+        {
+            "name": "wild",
+            "title": "Far too large a step",
+            "models": ["mlp"],
+            "methods": ["ce", "la"],
+            "data": {"names": ["made_up_images"]},
+            "selection": {"folds": 3, "use_folds": 1, "trials": 2},
+            "training": {"epochs": 2, "batch_size": 256, "lr": 1e9},
+        }
+    )
+    store = Store(tmp_path / "wild.db", plan)
+    assert work(store) == 0
+    found = store.records(["done"])
+    assert len(found) == 4
+    for record in found:
+        assert record.result["diverged"]
+        for measures in record.result["tests"].values():
+            assert measures["accuracy"] == pytest.approx(0.1, abs=0.01)
+            assert measures["log_loss"] == pytest.approx(np.log(10), abs=0.05)
 
 
 def test_a_training_goes_on_to_the_same_bits(tmp_path):

@@ -67,6 +67,7 @@ def test_an_identity_does_not_change_with_the_version():
         ({"training": {"epochs": 0}}, r"training.epochs must be at least 1; got 0"),
         ({"training": {"compile": 1}}, r"training.compile must be of type bool"),
         ({"training": 3}, r"training must be a table"),
+        ({"training": {"clip": -1}}, r"training.clip must be 0 or more"),
         ({"imbalance": {"ratios": 10}}, r"imbalance.ratios must be a list; got 10"),
         ({"imbalance": {"ratios": [0.5]}}, r"ratios must be at least 1"),
         ({"imbalance": {"kind": "steps"}}, r"did you mean 'step'"),

@@ -20,7 +20,6 @@ from sklearn.model_selection import (
     check_cv,
 )
 from sklearn.svm import LinearSVC
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 
 from immax.kernel import IMMAXSVC
@@ -134,15 +133,17 @@ def _immax(loss: str, **options: Any) -> Callable[[Setting], Any]:
     return make
 
 
-class _Balanced(ClassifierMixin, BaseEstimator):
-    """A classifier whose samples weigh inversely to the size of their class."""
+class _Weighted(ClassifierMixin, BaseEstimator):
+    """A classifier whose samples weigh as a power of the size of their class."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, power: float = -1.0) -> None:
         self.model = model
+        self.power = power
 
-    def fit(self, X: Any, y: Any) -> _Balanced:
-        self.classes_ = np.unique(y)
-        weight = compute_sample_weight("balanced", y)
+    def fit(self, X: Any, y: Any) -> _Weighted:
+        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        weight = (counts**self.power)[codes]
+        weight /= weight.mean()
         self.model_ = clone(self.model).fit(X, y, sample_weight=weight)
         return self
 
@@ -155,7 +156,14 @@ class _Balanced(ClassifierMixin, BaseEstimator):
 
 
 def _hinge_balanced(setting: Setting) -> Any:
-    model = _Balanced(IMMAXClassifier("hinge", margins="equal"))
+    model = _Weighted(IMMAXClassifier("hinge", margins="equal"))
+    return setting.search(model, {"model__lam": list(setting.lams)})
+
+
+def _ldam_hinge(setting: Setting) -> Any:
+    """``max(0, rho_y - margin)`` with ``rho ∝ n^{-1/4}``, whose scale is a matter of λ."""
+    rho = power_margins(np.unique(setting.y, return_counts=True)[1], -0.25)
+    model = _Weighted(IMMAXClassifier("hinge", margins=rho), -0.25)
     return setting.search(model, {"model__lam": list(setting.lams)})
 
 
@@ -235,6 +243,7 @@ LINEAR: dict[str, Callable[[Setting], Any]] = {
     "immax_hinge": _immax("hinge"),
     "hinge": _immax("hinge", powers=(0.0,)),
     "hinge_balanced": _hinge_balanced,
+    "ldam_hinge": _ldam_hinge,
     "logistic": _logistic(),
     "logistic_balanced": _logistic("balanced"),
     "svc": _svc(None),
@@ -262,7 +271,7 @@ def _trees(method: str) -> Callable[[Setting], Any]:
         if method == "scale_pos_weight":
             params["scale_pos_weight"] = counts[0] / counts[-1]
         model = XGBClassifier(**params, random_state=setting.seed)
-        return _Balanced(model) if method == "xgb_balanced" else model
+        return _Weighted(model) if method == "xgb_balanced" else model
 
     return make
 

@@ -70,12 +70,16 @@ class TrainingPlan:
     momentum: float = 0.9
     weight_decay: float = 1e-3
     warmup: int = 0  # epochs
+    clip: float = 0.0  # the longest gradient; 0 for any
     augment: str = "none"  # or "crop" or "crop_flip"
     pad: int = 4
     precision: str = "float32"  # or "bfloat16"
     channels_last: bool = True
     compile: bool = False
     checkpoint_every: int = 1  # epochs
+
+
+LATER = ("clip",)
 
 
 @dataclass(frozen=True)
@@ -224,7 +228,12 @@ class Plan:
         return spec
 
     def _recipe(self, network: bool) -> dict[str, Any]:
-        return _as_dict(self.training if network else self.selection)
+        """A key that a later version has brought stands in it only if it is used.
+
+        The identities of cells are the same in all versions.
+        """
+        recipe = _as_dict(self.training if network else self.selection)
+        return {key: value for key, value in recipe.items() if key not in LATER or value}
 
     @property
     def digest(self) -> str:
@@ -362,6 +371,8 @@ def _check(plan: Plan) -> None:
     ):
         if number < 1:
             raise PlanError(f"{what} must be at least 1; got {number}")
+    if plan.training.clip < 0:
+        raise PlanError(f"training.clip must be 0 or more; got {plan.training.clip}")
     if plan.selection.folds < 2:
         raise PlanError(f"selection.folds must be at least 2; got {plan.selection.folds}")
     if plan.selection.use_folds > plan.selection.folds:

@@ -244,6 +244,8 @@ def _network(cell: Cell, store: Store, place: Place, on_epoch: Callable[..., Non
     labels: dict[str, Array] = {}
     for name, (images, truth) in tests.items():
         scores = model.scores(images)
+        if not np.isfinite(scores).all():  # a network that has diverged knows nothing
+            scores, result["diverged"] = np.zeros_like(scores), True
         said = by_score(scores)
         proba = spec_proba(scores.astype(np.float64), loss)
         result["tests"][name] = measure(truth, said, proba, len(split.class_names))

@@ -130,6 +130,8 @@ def train(
             value = loss(scores.float(), target)
             optimiser.zero_grad(set_to_none=True)
             value.backward()
+            if recipe.get("clip"):
+                nn.utils.clip_grad_norm_(network.parameters(), recipe["clip"])
             optimiser.step()
             total += float(value.detach()) * len(target)
             right += float((scores.argmax(1) == target).sum())

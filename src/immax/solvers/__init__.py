@@ -2,7 +2,7 @@
 
 A solver takes a Problem and returns a Solution with its certificate. Two minimise smooth
 risks, ``newton`` and ``lbfgs``; ``multipliers`` turns a risk with kinks into a few smooth
-problems for either.
+problems for either. ``dual_ascent`` is for large dense hinges of two classes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immax.solvers.certificate import reachable
+from immax.solvers.dual_ascent import dual_ascent, worth_ascending
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.multipliers import multipliers
 from immax.solvers.newton import newton
@@ -36,12 +37,14 @@ def choose(problem: Problem[Any]) -> str:
     """The solver that suits the shape of the problem.
 
     Newton's method when its matrix is small; for risks with kinks, whose curvature jumps
-    and misleads L-BFGS, also when it is larger.
+    and misleads L-BFGS, also when it is larger, and beyond that the dual where it is possible.
     """
     outputs, width = problem.shape
     parameters = outputs * width
     if not problem.risk.smooth:
-        return "newton" if parameters <= 2500 else "lbfgs"
+        if parameters <= 2500:
+            return "newton"
+        return "dual" if worth_ascending(problem) else "lbfgs"
     work = problem.X.shape[0] * parameters**2
     return "newton" if parameters <= 300 and work <= 50_000_000 else "lbfgs"
 
@@ -70,13 +73,16 @@ def solve(
     polish : bool
         Solve small problems to the end of the arithmetic's precision.
     """
-    smooth = SOLVERS[choose(problem) if solver == "auto" else solver]
+    name = choose(problem) if solver == "auto" else solver
     n, d = problem.X.shape
     aim = min(tol, 1e-14) if polish and n * d * problem.shape[0] <= SMALL else tol
     options: dict[str, Any] = {"tol": aim, "random_state": random_state}
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         # A step too far overflows, and the line search comes back from it.
-        solution = _run(problem, smooth, start, max_iter, options)
+        if name == "dual":
+            solution = dual_ascent(problem, start, max_iter=max_iter, **options)
+        else:
+            solution = _run(problem, SOLVERS[name], start, max_iter, options)
     if solution.gap is None:
         return solution
     within = solution.gap <= reachable(tol, problem.dtype) * abs(solution.objective)
