@@ -22,6 +22,7 @@ Array = NDArray[Any]
 
 FLOOR = 1e-16  # XGBoost's own
 BLOCK_ROWS = 4096
+ENTRIES_FOR_THREADS = 50_000
 
 
 def gradient_hessian(
@@ -106,7 +107,7 @@ def _compiled(
         gradient,
         hessian,
     )
-    _in_parts(gradient_pairs, fixed, len(y))
+    _in_parts(gradient_pairs, fixed, len(y), scores.size)
 
 
 def _single(
@@ -130,27 +131,28 @@ def _single(
 def _single_compiled(
     spec: LossSpec, scores: Array, y: Array, weight: Array | None, factor: float
 ) -> tuple[Array, Array]:
-    from immax.compiled.gradient_pairs import single_pairs
+    from immax.compiled.gradient_pairs import focal_pairs, single_pairs
 
     each = binary_risk(spec, np.arange(2), np.ones(2), None)  # of a sample of either class
     gradient, hessian = np.empty((2, len(y)), np.float32)
-    fixed = (
-        scores,
-        np.asarray(y, dtype=np.intp),
-        *(part.astype(np.float32) for part in (each.slope, each.shift, each.weight)),
-        np.empty(0, np.float32) if weight is None else np.asarray(weight, dtype=np.float32),
-        float(spec.focus),
-        float(factor),
-        FLOOR,
-        gradient,
-        hessian,
-    )
-    _in_parts(single_pairs, fixed, len(y))
+    table = (part.astype(np.float32) for part in (each.slope, each.shift, each.weight))
+    fixed = (scores, np.asarray(y, dtype=np.intp), *table)
+    filled = (float(factor), FLOOR, gradient, hessian)
+    if spec.focus:
+        _in_parts(focal_pairs, (*fixed, float(spec.focus), *filled), len(y), len(y))
+    else:
+        _in_parts(single_pairs, (*fixed, *filled), len(y), len(y) // 10)
+    if weight is not None:
+        gradient *= weight
+        hessian *= weight
+        np.maximum(hessian, np.float32(FLOOR), out=hessian)
     return gradient, hessian
 
 
-def _in_parts(kernel: Callable[..., None], fixed: tuple[Any, ...], n: int) -> None:
-    edges = np.linspace(0, n, 2 * available_cores() + 1).astype(int).tolist()
+def _in_parts(kernel: Callable[..., None], fixed: tuple[Any, ...], n: int, entries: int) -> None:
+    """Rows in threads, if there is enough to do: a library's own threads may still be busy."""
+    count = 1 if entries < ENTRIES_FOR_THREADS else 2 * available_cores()
+    edges = np.linspace(0, n, count + 1).astype(int).tolist()
     in_threads(kernel, [(*fixed, *ends) for ends in pairwise(edges)])
 
 

@@ -104,13 +104,14 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
         loss = self._make_loss(X, y, sample_weight, self.random_state)
         encoded = loss.encoded(eval_set or ())
         given = self.eval_metric
-        self.objective = _objective(loss)
+        codes = loss.codes(y)
+        self.objective = _objective(loss, codes)
         self.base_score = _base_score(loss)
         self.eval_metric = _metric(given, loss)
         try:
             super().fit(
                 X,
-                loss.codes(y),
+                codes,
                 sample_weight=sample_weight,
                 eval_set=encoded or None,
                 sample_weight_eval_set=sample_weight_eval_set,
@@ -154,11 +155,12 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
         self.n_classes_ = len(loss.classes)
 
 
-def _objective(loss: BoostingLoss) -> Callable[..., tuple[Array, Array]]:
+def _objective(loss: BoostingLoss, codes: Array) -> Callable[..., tuple[Array, Array]]:
+    """Of the training sample with these codes, which XGBoost would give in single precision."""
     factor = 1.0 if loss.binary else 2.0  # XGBoost's softmax has it
 
-    def objective(y: Array, scores: Array, sample_weight: Any = None) -> tuple[Array, Array]:
-        return loss.pairs(scores, y.astype(np.intp), sample_weight, factor)
+    def objective(_: Array, scores: Array, sample_weight: Any = None) -> tuple[Array, Array]:
+        return loss.pairs(scores, codes, sample_weight, factor)
 
     return objective
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from immax.compiled.jit import jit
 from immax.compiled.vector_math import exp_of_negative, exponentiate, log1p_of_positive
 
-__all__ = ["gradient_pairs", "single_pairs"]
+__all__ = ["focal_pairs", "gradient_pairs", "single_pairs"]
 
 Array = NDArray[Any]
 
@@ -94,14 +94,47 @@ def gradient_pairs(
             hessian[i, j] = bend if bend > number(floor) else number(floor)
 
 
-@jit(fastmath={"contract", "nsz"}, error_model="numpy")
+@jit(fastmath={"contract", "nsz", "nnan"}, error_model="numpy")
 def single_pairs(
     h: Array,
     y: Array,
     slope: Array,
     shift: Array,
     weight: Array,
-    sample_weight: Array,
+    factor: float,
+    floor: float,
+    gradient: Array,
+    hessian: Array,
+    begin: int,
+    end: int,
+) -> None:
+    """The same for two classes and one score, ``weight_y Psi(slope_y h + shift_y)``.
+
+    Without a branch, and with indices that cannot be negative: in vector instructions.
+    """
+    number = slope.dtype.type
+    zero, one, scale, least = number(0), number(1), number(factor), number(floor)
+    (slope_0, slope_1), (shift_0, shift_1), (weight_0, weight_1) = slope, shift, weight
+    h, y, gradient, hessian = h[begin:end], y[begin:end], gradient[begin:end], hessian[begin:end]
+    for i in range(h.size):
+        second = y[i] != 0
+        step = slope_1 if second else slope_0
+        u = step * number(h[i]) + (shift_1 if second else shift_0)
+        small = exp_of_negative(-abs(u))
+        q = (small if u > zero else one) / (one + small)
+        pull = (weight_1 if second else weight_0) * step
+        gradient[i] = -q * pull
+        bend = scale * pull * step * q * (one - q)
+        hessian[i] = bend if bend > least else least
+
+
+@jit(fastmath={"contract", "nsz"}, error_model="numpy")
+def focal_pairs(
+    h: Array,
+    y: Array,
+    slope: Array,
+    shift: Array,
+    weight: Array,
     focus: float,
     factor: float,
     floor: float,
@@ -110,7 +143,7 @@ def single_pairs(
     begin: int,
     end: int,
 ) -> None:
-    """The same for two classes and one score: ``weight_y Psi(slope_y h + shift_y)``."""
+    """The same with a focus."""
     number = slope.dtype.type
     zero, one = number(0), number(1)
     for i in range(begin, end):
@@ -119,18 +152,14 @@ def single_pairs(
         u = step * number(h[i]) + shift[t]
         small = exp_of_negative(-abs(u))
         q = (small if u > zero else one) / (one + small)
-        own = weight[t]
-        if sample_weight.size > 0:
-            own *= sample_weight[i]
-        first, second = one, zero
-        if focus > 0:
-            nll = log1p_of_positive(small) + (zero if u > zero else -u)
-            p = one - q
-            ratio = nll / q if q > 0 else one
-            safe = q if q > number(1e-30) else number(1e-30)
-            first = number(q**focus) * (one + number(focus) * p * ratio)
-            bend = number(2) + number(focus - 1) * p * ratio - nll
-            second = number(focus) * number(safe ** (focus - 1)) * p * bend
-        gradient[i] = -q * own * step * first
-        bend = own * step * step * (first * q * (one - q) + second * q * q) * number(factor)
+        nll = log1p_of_positive(small) + (zero if u > zero else -u)
+        p = one - q
+        ratio = nll / q if q > 0 else one
+        safe = q if q > number(1e-30) else number(1e-30)
+        first = number(q**focus) * (one + number(focus) * p * ratio)
+        bend = number(2) + number(focus - 1) * p * ratio - nll
+        second = number(focus) * number(safe ** (focus - 1)) * p * bend
+        pull = weight[t] * step
+        gradient[i] = -q * pull * first
+        bend = number(factor) * pull * step * (first * q * (one - q) + second * q * q)
         hessian[i] = bend if bend > number(floor) else number(floor)
