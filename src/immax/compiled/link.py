@@ -1,4 +1,4 @@
-"""The link's chain of temperatures, a sample at a time: nothing leaves the cache."""
+"""The link's chain of temperatures, a few samples at a time: nothing leaves the cache."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ __all__ = ["temperature_chain"]
 
 Array = NDArray[Any]
 
+LANES = 8  # samples that are done side by side
+FEW = 20_000  # exponentials of a sample, of which there is room for eight in the cache
 FLOOR = -250.0  # of logarithmic rates: their products are far from underflow
 
 
@@ -26,79 +28,119 @@ def temperature_chain(
     q = np.empty(h.shape)
     staying = np.empty(h.shape if own else (0, 0))
     tame = np.empty(h.shape[0], np.bool_)
-    _chains(h, inverse, order, starts, q, staying, tame)
+    lanes = LANES if inverse.size * h.shape[1] <= FEW else 1
+    _chains(h, inverse, order, starts, lanes, q, staying, tame)
     return q, staying if own else None, tame
 
 
-@jit(fastmath={"reassoc", "contract"})
+@jit(fastmath={"contract"}, error_model="numpy")
 def _stationary(rates: Array, state: Array) -> None:
-    """State reduction; destroys the rates."""
-    g = state.size
+    """State reduction, of several samples side by side; destroys the rates."""
+    g, lanes = state.shape
+    leaving = np.empty(lanes)
     for k in range(g - 1, 0, -1):
-        leaving = 1.0 / total(rates, k, 0, k)
+        leaving[:] = 0.0
         for a in range(k):
-            into = rates[a, k] * leaving
-            rates[a, k] = into
-            for b in range(k):
-                rates[a, b] += into * rates[k, b]
+            for b in range(lanes):
+                leaving[b] += rates[k, a, b]
+        for a in range(k):
+            into = rates[a, k]
+            for b in range(lanes):
+                into[b] /= leaving[b]
+            for j in range(k):
+                here, added = rates[a, j], rates[k, j]
+                for b in range(lanes):
+                    here[b] += into[b] * added[b]
+    state[:] = 0.0
     state[0] = 1.0
     for k in range(1, g):
-        mass = 0.0
         for a in range(k):
-            mass += state[a] * rates[a, k]
-        state[k] = mass
-        largest = max(mass, 1.0)
-        for a in range(k + 1):
-            state[a] /= largest
-    state /= state.sum()
+            for b in range(lanes):
+                state[k, b] += state[a, b] * rates[a, k, b]
+        for b in range(lanes):
+            largest = max(state[k, b], 1.0)
+            for a in range(k + 1):
+                state[a, b] /= largest
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, error_model="numpy")
 def _chains(
-    h: Array, beta: Array, order: Array, starts: Array, q: Array, staying: Array, tame: Array
+    h: Array,
+    beta: Array,
+    order: Array,
+    starts: Array,
+    lanes: int,
+    q: Array,
+    staying: Array,
+    tame: Array,
 ) -> None:
     n, c = h.shape
     g = beta.size
-    z, sink = np.empty((1, c)), np.empty(c)
-    rows = np.empty((g, c))
-    best, state = np.empty((1, g)), np.empty(g)
-    sums, mass = np.empty((g, g)), np.empty((g, g))
-    for i in range(n):
-        for j in range(g):
-            top = -np.inf
-            for p in range(starts[j], starts[j + 1]):
-                z[0, p] = h[i, order[p]]
-                top = max(top, z[0, p])
-            for p in range(starts[j], starts[j + 1]):
-                z[0, p] -= top
-            best[0, j] = top
-        best -= best.max()
-        tame[i] = beta[-1] * best.min() > FLOOR
-        if not tame[i]:
-            q[i] = 1.0
-            continue
-        for s in range(g):
-            exponentials(z, 0, beta[s], 0.0, rows, s)
-            exponentials(best, 0, beta[s], 0.0, mass, s)
-            whole = 0.0
+    single = g == c  # a class is its group, and all of its mass
+    z, sink = np.empty((lanes, c)), np.empty(c)
+    rows = np.ones((lanes, g, c))
+    best = np.zeros((1, g * lanes))
+    tops = best.reshape((g, lanes))
+    flat = np.empty((g, g * lanes))
+    mass = flat.reshape((g, g, lanes))
+    sums = np.ones((g, g, lanes))
+    share = np.empty((g, g, lanes))
+    state = np.empty((g, lanes))
+    for begin in range(0, n, lanes):
+        count = min(lanes, n - begin)
+        for b in range(count):
+            highest = -np.inf
             for j in range(g):
-                sums[s, j] = total(rows, s, starts[j], starts[j + 1])
-                mass[s, j] *= sums[s, j]
-                whole += mass[s, j]
-            # A row's share of each exponential; the reduction may then have the masses.
-            for j in range(g):
-                mass[s, j] /= whole
-                sums[s, j] = mass[s, j] / sums[s, j]
-        _stationary(mass, state)
-        sink[:] = 0.0
-        for s in range(g):
-            for j in range(g):
-                weight = state[s] * sums[s, j]
+                top = -np.inf
                 for p in range(starts[j], starts[j + 1]):
-                    sink[p] += weight * rows[s, p]
-        for p in range(c):
-            q[i, order[p]] = sink[p]
-        if staying.size:
+                    z[b, p] = h[begin + b, order[p]]
+                    top = max(top, z[b, p])
+                for p in range(starts[j], starts[j + 1]):
+                    z[b, p] -= top
+                tops[j, b] = top
+                highest = max(highest, top)
+            lowest = 0.0
+            for j in range(g):
+                tops[j, b] -= highest
+                lowest = min(lowest, tops[j, b])
+            tame[begin + b] = beta[-1] * lowest > FLOOR
+            if not tame[begin + b]:
+                tops[:, b] = 0.0
+        for s in range(g):
+            exponentials(best, 0, beta[s], 0.0, flat, s)
+            if not single:
+                for b in range(count):
+                    exponentials(z, b, beta[s], 0.0, rows[b], s)
+                    for j in range(g):
+                        sums[s, j, b] = total(rows[b], s, starts[j], starts[j + 1])
+                        mass[s, j, b] *= sums[s, j, b]
+            for b in range(lanes):
+                whole = 0.0
+                for j in range(g):
+                    whole += mass[s, j, b]
+                for j in range(g):
+                    # A row's share of each exponential; the reduction may then have the masses.
+                    mass[s, j, b] /= whole
+                    share[s, j, b] = mass[s, j, b] / sums[s, j, b]
+        _stationary(mass, state)
+        for b in range(count):
+            i = begin + b
+            whole = 0.0
             for s in range(g):
-                for p in range(starts[s], starts[s + 1]):
-                    staying[i, order[p]] = rows[s, p] * sums[s, s]
+                whole += state[s, b]
+            if single:
+                for p in range(c):
+                    q[i, order[p]] = state[p, b] / whole
+            else:
+                sink[:] = 0.0
+                for s in range(g):
+                    for j in range(g):
+                        weight = state[s, b] / whole * share[s, j, b]
+                        for p in range(starts[j], starts[j + 1]):
+                            sink[p] += weight * rows[b, s, p]
+                for p in range(c):
+                    q[i, order[p]] = sink[p]
+            if staying.size:
+                for s in range(g):
+                    for p in range(starts[s], starts[s + 1]):
+                        staying[i, order[p]] = rows[b, s, p] * share[s, s, b]
