@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
 from immax.boosting.metrics import METRICS
+from immax.boosting.pairs import FLOOR, class_table
+from immax.compiled import numba_is_here
 
 try:
     from catboost import CatBoostClassifier, Pool
@@ -127,7 +129,7 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
             "eval_metric": _Metric(loss),
             **({} if loss.binary else {"classes_count": len(loss.classes)}),
             **{name: value for name, value in kept.items() if name != "cat_features"},
-            "loss_function": _BinaryObjective(loss) if loss.binary else _objective(loss),
+            "loss_function": _binary_objective(loss) if loss.binary else _objective(loss),
         }
         try:
             with warnings.catch_warnings():
@@ -181,6 +183,30 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
 def _pool(X: Any, codes: Array, cat_features: Any, weight: Any, loss: BoostingLoss) -> Any:
     start = loss.start(len(codes))
     return Pool(X, codes, cat_features=cat_features, weight=weight, baseline=start)
+
+
+def _binary_objective(loss: BoostingLoss) -> Any:
+    """CatBoost asks for 1,000 samples at a time; with Numba it compiles the method itself."""
+    if loss.spec.focus or loss.spec.random or not numba_is_here():
+        return _BinaryObjective(loss)
+    from immax.compiled.gradient_pairs import single_pairs
+
+    slope, shift, weight = class_table(loss.spec)
+
+    class Objective:
+        def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Array:
+            n = len(targets)
+            gradient, hessian = np.empty(n, np.float32), np.empty(n, np.float32)
+            single_pairs(
+                approxes, targets, slope, shift, weight, 1.0, FLOOR, gradient, hessian, 0, n
+            )
+            out = np.empty((n, 2))
+            for i in range(n):
+                own = 1.0 if weights is None else weights[i]
+                out[i, 0], out[i, 1] = -own * gradient[i], -own * hessian[i]
+            return out
+
+    return Objective()
 
 
 class _BinaryObjective:

@@ -16,7 +16,7 @@ from immax.losses.softmax import SoftmaxKernel
 from immax.losses.spec import LossSpec
 from immax.solvers import Problem, solve
 
-__all__ = ["FLOOR", "constant_scores", "gradient_hessian"]
+__all__ = ["FLOOR", "class_table", "constant_scores", "gradient_hessian"]
 
 Array = NDArray[Any]
 
@@ -133,10 +133,8 @@ def _single_compiled(
 ) -> tuple[Array, Array]:
     from immax.compiled.gradient_pairs import focal_pairs, single_pairs
 
-    each = binary_risk(spec, np.arange(2), np.ones(2), None)  # of a sample of either class
     gradient, hessian = np.empty((2, len(y)), np.float32)
-    table = (part.astype(np.float32) for part in (each.slope, each.shift, each.weight))
-    fixed = (scores, np.asarray(y, dtype=np.intp), *table)
+    fixed = (scores, np.asarray(y, dtype=np.intp), *class_table(spec))
     filled = (float(factor), FLOOR, gradient, hessian)
     if spec.focus:
         _in_parts(focal_pairs, (*fixed, float(spec.focus), *filled), len(y), len(y))
@@ -147,6 +145,15 @@ def _single_compiled(
         hessian *= weight
         np.maximum(hessian, np.float32(FLOOR), out=hessian)
     return gradient, hessian
+
+
+def class_table(spec: LossSpec) -> tuple[Array, Array, Array]:
+    """Slope, shift and weight of a sample of either of two classes, in single precision."""
+    each = binary_risk(spec, np.arange(2), np.ones(2), None)
+    slope, shift, weight = (
+        part.astype(np.float32) for part in (each.slope, each.shift, each.weight)
+    )
+    return slope, shift, weight
 
 
 def _in_parts(kernel: Callable[..., None], fixed: tuple[Any, ...], n: int, entries: int) -> None:
