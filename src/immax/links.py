@@ -37,7 +37,9 @@ BLOCK_ENTRIES = 2**20  # of the largest temporary array
 MOST_STATES = 32  # of a chain that is solved directly
 
 
-def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Array:
+def immax_proba(
+    scores: ArrayLike, rho: ArrayLike, loss: str = "logistic", *, calls: int = 1
+) -> Array:
     """Exact class probabilities from the scores of an IMMAX model.
 
     Parameters
@@ -50,6 +52,8 @@ def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Ar
         ratio matters, as in the paper's form for two classes.
     loss : {"logistic", "exponential"}
         In the sum form. The hinge and the max forms do not determine probabilities.
+    calls : int
+        About how many like this one are to be made: many small ones are worth a compiled kernel.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def immax_proba(scores: ArrayLike, rho: ArrayLike, loss: str = "logistic") -> Ar
         return _binary_proba(h[:, 1] - h[:, 0], margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
-    chain = _chain_for(h.size, inverse.size)
+    chain = _chain_for(calls * h.size, inverse.size)
 
     def link(block: Array) -> Array:
         q, staying = chain(block, inverse, groups, own=loss == "exponential")

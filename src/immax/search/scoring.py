@@ -17,6 +17,8 @@ __all__ = ["HeldOut", "Scorer", "averages", "log_probability"]
 
 Array = NDArray[Any]
 
+CELLS = 100  # of a search, more or less
+
 
 class HeldOut(ClassifierMixin, BaseEstimator):
     """A fitted classifier whose scores are known; what it is asked about does not matter.
@@ -64,12 +66,12 @@ class HeldOut(ClassifierMixin, BaseEstimator):
     def _linked(self, X: Any) -> Array:
         scores = self.decision_function(X)
         if self.kinds is None:
-            return immax_proba(scores, self.rho, self.loss)
+            return immax_proba(scores, self.rho, self.loss, calls=CELLS)
         proba = np.empty((len(scores), len(self.classes)))
         for kind, rho in enumerate(self.rho):
             rows = np.flatnonzero(self.kinds == kind)
             if rows.size:
-                proba[rows] = immax_proba(scores[rows], rho, self.loss)
+                proba[rows] = immax_proba(scores[rows], rho, self.loss, calls=CELLS)
         return proba
 
     def predict(self, X: Any) -> Array:
