@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+OF_THEIR_TIME = ("pyparsing<3.3",)  # later ones warn of what Matplotlib 3.8 calls
 
 
 def main() -> None:
@@ -13,6 +14,7 @@ def main() -> None:
     for requirement in sum(extras, start=project["dependencies"]):
         if not requirement.startswith("immax["):
             print(requirement.replace(">=", "=="))
+    print("\n".join(OF_THEIR_TIME))
 
 
 if __name__ == "__main__":
