@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
 from catboost import CatBoostClassifier, Pool
 from lightgbm import LGBMClassifier, early_stopping
 from sklearn.base import clone
@@ -63,6 +64,8 @@ def data(c=3, n=600, seed=0):
 @pytest.mark.parametrize("c", [2, 10])
 @pytest.mark.parametrize("kind", [IMMAXXGBClassifier, IMMAXLGBMClassifier])
 def test_equal_margins_are_the_librarys_own_objective(kind, c):
+    if kind is IMMAXXGBClassifier and c > 2 and xgboost.__version__ < "3.2":
+        pytest.skip("before 3.2 XGBoost's softmax began with equal scores")
     X, y = make_classification(3000, 20, n_informative=12, n_classes=c, random_state=0)
     params = {**QUIET[kind], "n_estimators": 100, "random_state": 0}
     theirs = BASES[kind][0](**params).fit(X, y).predict_proba(X)
