@@ -4,7 +4,8 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-OF_THEIR_TIME = ("pyparsing<3.3",)  # later ones warn of what Matplotlib 3.8 calls
+# Later ones warn of what Matplotlib 3.8 and Typer 0.15 call.
+OF_THEIR_TIME = ("click<8.2", "pyparsing<3.3")
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ ABOUT = "immax.json"
 MOST_BYTES = 4 * 2**30  # unpacked
 TRUSTED = frozenset(
     {
+        "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
         "immax.linear.IMMAXClassifier",
         "immax.linear.BaselineClassifier",
         "immax.kernel.IMMAXSVC",

@@ -244,7 +244,7 @@ def difference_table(
     results: Results, model: str, test: str, of: str, metric: str = "accuracy"
 ) -> Table:
     """A method minus each other one: the mean paired difference and its interval."""
-    scale = 100 if metric in PER_CENT else 1
+    scale, digits = (100, 2) if metric in PER_CENT else (1, 4)
     rows = []
     for method in results.methods:
         if method == of:
@@ -252,11 +252,11 @@ def difference_table(
         row = [method]
         for column in results.columns:
             d = scale * results.differences(column, model, (of, method), test, metric)
-            if not d.size:
+            if not d.size or np.isnan(d).any():  # not to be had for one of the two
                 row.append("–")
                 continue
             low, high = paired_interval(d)
-            row.append(f"{d.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
+            row.append(f"{d.mean():+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]")
         rows.append(row)
     return Table(f"{of} minus", [f"{of} minus", *results.columns], rows)
 

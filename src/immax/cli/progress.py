@@ -16,6 +16,7 @@ __all__ = ["Bars", "quiet_progress"]
 def quiet_progress() -> Progress:
     """Bars on standard error, if that is a terminal."""
     console = Console(stderr=True)
+    console.quiet = not console.is_terminal  # earlier versions of rich end with an empty line
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
