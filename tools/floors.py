@@ -4,8 +4,7 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-# Later ones warn of what Matplotlib 3.8 and Typer 0.15 call.
-OF_THEIR_TIME = ("click<8.2", "pyparsing<3.3")
+OF_THEIR_TIME = ("pyparsing<3.3",)  # later ones warn of what Matplotlib 3.8 calls
 
 
 def main() -> None:

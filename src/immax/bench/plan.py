@@ -79,7 +79,7 @@ class TrainingPlan:
     checkpoint_every: int = 1  # epochs
 
 
-LATER = ("clip",)
+LATER = ("clip",)  # keys that recipes did not always have
 
 
 @dataclass(frozen=True)
