@@ -51,8 +51,8 @@ def dual_ascent(
 ) -> Solution:
     """Climb until the duality gap is ``tol`` times the objective.
 
-    In float32, until it is 3e-4 times that. ``max_iter`` bounds the passes, those over a part of
-    the coordinates counted by their share.
+    In float32, 3e-4 times the objective is enough. ``max_iter`` bounds the passes, those over a
+    part of the coordinates counted by their share.
     """
     rng = np.random.default_rng(random_state)
     dual = _Dual(problem)
@@ -80,7 +80,8 @@ def dual_ascent(
     theta = dual.theta(best.w, best.bias)
     value = problem.objective(theta)  # of the parameters as they are stored
     gap = value - bound
-    return Solution(theta, value, gap, math.ceil(spent), gap <= tol * abs(value))
+    n_iter = min(math.ceil(spent), max_iter)  # a pass is finished once it is begun
+    return Solution(theta, value, gap, n_iter, gap <= tol * abs(value))
 
 
 class _Look(NamedTuple):
