@@ -18,7 +18,6 @@ from immax.compiled import worth_compiling
 from immax.cores import in_threads
 from immax.losses.softmax import focal_slope
 from immax.losses.spec import LossSpec
-from immax.losses.surrogates import softplus
 from immax.margins import class_vector
 
 __all__ = [
@@ -91,21 +90,24 @@ def immax_proba(
 
 
 def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
-    """Closed form of the two-state chain, in log-odds."""
-    negative, positive = rho.astype(score.dtype)
+    """Closed form of the two-state chain: ``P_1 ∝ rho_1 (1 + e^{h / rho_1})``, P_0 likewise.
+
+    Exponentials stop short of overflow, where the other class's probability is nothing.
+    """
+    margin = rho.astype(score.dtype)
+    most = score.dtype.type(0.9 * np.log(np.finfo(score.dtype).max))
+    odds = np.ones((2, score.size), score.dtype)
     if loss == "logistic":
-        log_odds = softplus(score / positive) - softplus(-score / negative)
-        log_odds += np.log(positive) - np.log(negative)
+        slope = np.array([-1, 1], score.dtype) / margin
+        odds += np.exp(np.minimum(score * slope[:, None], most))
     else:
-        log_odds = score / positive + score / negative + np.log(positive / negative)
-    small = np.exp(-np.abs(log_odds))
-    large = 1 / (1 + small)
-    small *= large
-    first = np.where(log_odds > 0, small, large)
-    return np.stack([first, np.where(log_odds > 0, large, small)], axis=1)
+        np.exp(np.minimum(score * (1 / margin).sum(), most), out=odds[1])
+    odds *= (margin / margin.sum())[:, None]
+    odds /= odds.sum(axis=0)
+    return np.ascontiguousarray(odds.T)
 
 
-def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
+def spec_proba(scores: ArrayLike, spec: LossSpec, *, calls: int = 1) -> Array:
     """Exact class probabilities from scores trained with a catalogue method.
 
     They invert the method's conditional risk, so that class weights, offsets and focus do
@@ -117,6 +119,8 @@ def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
     ----------
     scores : array-like of shape (n, c)
     spec : LossSpec
+    calls : int
+        As in ``immax_proba``.
 
     Examples
     --------
@@ -131,7 +135,7 @@ def spec_proba(scores: ArrayLike, spec: LossSpec) -> Array:
     inverse, groups = np.unique(1 / spec.temperature, return_inverse=True)
     one_row = inverse.size == 1 and not spec.random
     one_row &= spec.focus == 0 or not spec.target_offset.any()
-    chain = _chain_for(h.size, inverse.size)
+    chain = _chain_for(calls * h.size, inverse.size)
     no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random or spec.focus)
 
     def link(block: Array) -> Array:

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["Sample", "check_choice", "check_positive", "nearest", "training_sample"]
+__all__ = [
+    "Sample",
+    "check_choice",
+    "check_positive",
+    "class_codes",
+    "nearest",
+    "training_sample",
+]
 
 Array = NDArray[Any]
 
@@ -37,6 +44,35 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; there are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"
 
 
+def class_codes(y: Array) -> tuple[Array, Array]:
+    """The sorted classes, two or more, and the index of each label's."""
+    classes, codes = _small_range(y) or _sorted(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
+        )
+    return classes, codes
+
+
+def _small_range(y: Array) -> tuple[Array, Array] | None:
+    """Whole numbers near to each other need no sorting."""
+    if y.ndim != 1 or not y.size or not np.can_cast(y.dtype, np.intp):
+        return None
+    low = int(y.min())
+    if int(y.max()) - low > y.size:
+        return None
+    above = y.astype(np.intp) - low
+    present = np.bincount(above) > 0
+    classes = (np.flatnonzero(present) + low).astype(y.dtype)
+    return classes, (np.cumsum(present) - 1)[above]
+
+
+def _sorted(y: Array) -> tuple[Array, Array]:
+    check_classification_targets(y)
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)  # quicker than the inverse of np.unique
+
+
 class Sample(NamedTuple):
     """Labels as an estimator works with them."""
 
@@ -48,13 +84,7 @@ class Sample(NamedTuple):
 
 def training_sample(X: Any, y: Any, sample_weight: ArrayLike | None) -> Sample:
     """Two classes or more, each of them with some weight."""
-    check_classification_targets(y)
-    classes = np.unique(y)
-    labels = np.searchsorted(classes, y)  # quicker than the inverse of np.unique
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
-        )
+    classes, labels = class_codes(y)
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     counts = np.bincount(labels, weights=weight, minlength=len(classes))
     if not counts.all():

@@ -314,7 +314,7 @@ def test_catboosts_compiled_objective_is_the_plain_one(method, weighted):
     rng = np.random.default_rng(0)
     y = (np.arange(300) < 40).astype(int)
     own = {"method_params": None, "margins": "theory", "power": None, "seed": 0}
-    loss = make_loss(y, None, method=method, **own)
+    loss, _ = make_loss(y, None, method=method, **own)
     scores, weight = rng.normal(size=300) * 3, rng.uniform(0.5, 2, 300) if weighted else None
     compiled = catboost_objective(loss)
     assert not isinstance(compiled, PlainObjective)

@@ -113,14 +113,15 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
         taken = ("loss_function", "class_weights", "auto_class_weights", "scale_pos_weight")
         check_given(params, taken, "iterations" if "iterations" in params else "n_estimators")
         seed = params.get("random_seed", params.get("random_state"))
-        loss = self._make_loss(X, y, sample_weight, seed)
+        loss, codes = self._make_loss(X, y, sample_weight, seed)
         if loss.spec.random:
             raise ValueError("method='equal' needs draws, which CatBoost has no place for")
         cat_features = params.get("cat_features") if cat_features is None else cat_features
-        pool = _pool(X, loss.codes(y), cat_features, sample_weight, loss)
+        pool = _pool(X, codes, cat_features, sample_weight, loss)
         sets = [eval_set] if isinstance(eval_set, tuple) else eval_set
         pools = [
-            _pool(data, codes, cat_features, None, loss) for data, codes in loss.encoded(sets or ())
+            _pool(data, theirs, cat_features, None, loss)
+            for data, theirs in loss.encoded(sets or ())
         ]
         kept = self._init_params
         self._init_params = {

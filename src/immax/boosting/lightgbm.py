@@ -91,8 +91,7 @@ class IMMAXLGBMClassifier(LGBMClassifier, LossOwner):
     ) -> Self:
         """As LGBMClassifier's; see there for the other arguments."""
         check_given(self.get_params(), ("objective",), "n_estimators")
-        loss = self._make_loss(X, y, sample_weight, self.random_state)
-        codes = loss.codes(y)
+        loss, codes = self._make_loss(X, y, sample_weight, self.random_state)
         sets = loss.encoded(_pairs(eval_set, options))
         if sets and eval_init_score is None:
             eval_init_score = [loss.start(len(own)) for _, own in sets]

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
-from immax.boosting.pairs import constant_scores, gradient_hessian
+from immax.boosting.pairs import ROUNDS, constant_scores, gradient_hessian
 from immax.files import write_text
 from immax.links import by_score, decide, immax_proba, spec_proba
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import power_margins, resolve_margins
-from immax.validation import check_choice, nearest
+from immax.validation import check_choice, class_codes, nearest
 
 __all__ = ["OWN", "BoostingLoss", "LossOwner", "check_given", "make_loss"]
 
@@ -83,8 +82,11 @@ class BoostingLoss:
     def proba(self, scores: Array) -> Array:
         """Class probabilities, through the link."""
         if self.spec.name == "immax":
-            return immax_proba(self._both(scores), self.spec.temperature)
-        return spec_proba(self._both(scores), self.spec)
+            rho = self.spec.temperature
+            if self.binary:  # of one score only the ratio of the margins counts
+                scores = scores / scores.dtype.type(rho.sum())
+            return immax_proba(scores, rho, calls=ROUNDS)
+        return spec_proba(self._both(scores), self.spec, calls=ROUNDS)
 
     def labels(self, scores: Array, rule: str) -> Array:
         """By the highest score or the highest probability."""
@@ -143,8 +145,8 @@ def make_loss(
     margins: Any,
     power: float | None,
     seed: int,
-) -> BoostingLoss:
-    """The loss of a method for a sample's classes.
+) -> tuple[BoostingLoss, Array]:
+    """The loss of a method for a sample's classes, and the indices of the sample's labels.
 
     Margins are scaled to a mean of one, so that equal margins are the library's own objective.
     """
@@ -154,12 +156,7 @@ def make_loss(
         raise ValueError("fit requires y to be passed, but the target y is None")
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
-        )
+    classes, codes = class_codes(labels)
     if weight is not None and weight.shape != labels.shape:
         raise ValueError(f"sample_weight must have shape {labels.shape}; got {weight.shape}")
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(float)
@@ -178,7 +175,7 @@ def make_loss(
             else power_margins(counts, float(power))
         )
         spec = LossSpec(rho / rho.mean(), name="immax")
-    return BoostingLoss(spec, classes, constant_scores(spec, counts), seed)
+    return BoostingLoss(spec, classes, constant_scores(spec, counts), seed), codes
 
 
 class LossOwner:
@@ -190,7 +187,7 @@ class LossOwner:
         for name, value in zip(OWN, values, strict=True):
             setattr(self, name, value)
 
-    def _make_loss(self, X: Any, y: Any, weight: Any, seed: Any) -> BoostingLoss:
+    def _make_loss(self, X: Any, y: Any, weight: Any, seed: Any) -> tuple[BoostingLoss, Array]:
         own = {name: getattr(self, name) for name in OWN}
         check_choice("rule", own.pop("rule"), ("score", "bayes"))
         shape = getattr(X, "shape", None)

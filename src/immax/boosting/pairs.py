@@ -16,11 +16,12 @@ from immax.losses.softmax import SoftmaxKernel
 from immax.losses.spec import LossSpec
 from immax.solvers import Problem, solve
 
-__all__ = ["FLOOR", "class_table", "constant_scores", "gradient_hessian"]
+__all__ = ["FLOOR", "ROUNDS", "class_table", "constant_scores", "gradient_hessian"]
 
 Array = NDArray[Any]
 
 FLOOR = 1e-16  # XGBoost's own
+ROUNDS = 100  # about as often as the same is asked for
 BLOCK_ROWS = 4096
 ENTRIES_FOR_THREADS = 50_000
 
@@ -57,7 +58,7 @@ def gradient_hessian(
     layout = "F" if scores.flags.f_contiguous and not scores.flags.c_contiguous else "C"
     gradient: Array = np.empty(scores.shape, np.float32, order=layout)  # type: ignore[call-overload]
     hessian = np.empty_like(gradient)
-    if worth_compiling(100 * scores.size):  # it is asked for round after round
+    if worth_compiling(ROUNDS * scores.size):
         _compiled(spec, scores, y, weight, drop, factor, gradient, hessian)
         return gradient, hessian
     for start in range(0, len(y), BLOCK_ROWS):
@@ -118,7 +119,7 @@ def _single(
     drop: Array | None,
     factor: float,
 ) -> tuple[Array, Array]:
-    if drop is None and worth_compiling(100 * scores.size):
+    if drop is None and worth_compiling(ROUNDS * scores.size):
         return _single_compiled(spec, scores, y, weight, factor)
     ones = np.ones(len(y), np.float32) if weight is None else np.asarray(weight, np.float32)
     risk = binary_risk(spec, y, ones, drop)

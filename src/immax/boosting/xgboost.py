@@ -101,10 +101,9 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
         """As XGBClassifier's; see there for the other arguments."""
         taken = ("objective", "base_score", "scale_pos_weight")
         check_given(self.get_params(), taken, "n_estimators")
-        loss = self._make_loss(X, y, sample_weight, self.random_state)
+        loss, codes = self._make_loss(X, y, sample_weight, self.random_state)
         encoded = loss.encoded(eval_set or ())
         given = self.eval_metric
-        codes = loss.codes(y)
         self.objective = _objective(loss, codes)
         self.base_score = _base_score(loss)
         self.eval_metric = _metric(given, loss)

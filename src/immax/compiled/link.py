@@ -34,6 +34,12 @@ def temperature_chain(
 
 
 @jit(fastmath={"contract"}, error_model="numpy")
+def _invert(values: Array) -> None:
+    for b in range(values.size):
+        values[b] = 1.0 / values[b]
+
+
+@jit(fastmath={"contract"}, error_model="numpy")
 def _stationary(rates: Array, state: Array) -> None:
     """State reduction, of several samples side by side; destroys the rates."""
     g, lanes = state.shape
@@ -43,10 +49,11 @@ def _stationary(rates: Array, state: Array) -> None:
         for a in range(k):
             for b in range(lanes):
                 leaving[b] += rates[k, a, b]
+        _invert(leaving)
         for a in range(k):
             into = rates[a, k]
             for b in range(lanes):
-                into[b] /= leaving[b]
+                into[b] *= leaving[b]
             for j in range(k):
                 here, added = rates[a, j], rates[k, j]
                 for b in range(lanes):
@@ -58,9 +65,11 @@ def _stationary(rates: Array, state: Array) -> None:
             for b in range(lanes):
                 state[k, b] += state[a, b] * rates[a, k, b]
         for b in range(lanes):
-            largest = max(state[k, b], 1.0)
-            for a in range(k + 1):
-                state[a, b] /= largest
+            leaving[b] = max(state[k, b], 1.0)
+        _invert(leaving)
+        for a in range(k + 1):
+            for b in range(lanes):
+                state[a, b] *= leaving[b]
 
 
 @jit(fastmath={"contract"}, error_model="numpy")
@@ -85,7 +94,7 @@ def _chains(
     mass = flat.reshape((g, g, lanes))
     sums = np.ones((g, g, lanes))
     share = np.empty((g, g, lanes))
-    state = np.empty((g, lanes))
+    state, whole = np.empty((g, lanes)), np.empty(lanes)
     for begin in range(0, n, lanes):
         count = min(lanes, n - begin)
         for b in range(count):
@@ -114,28 +123,35 @@ def _chains(
                     for j in range(g):
                         sums[s, j, b] = total(rows[b], s, starts[j], starts[j + 1])
                         mass[s, j, b] *= sums[s, j, b]
-            for b in range(lanes):
-                whole = 0.0
+            whole[:] = 0.0
+            for j in range(g):
+                for b in range(lanes):
+                    whole[b] += mass[s, j, b]
+            _invert(whole)
+            for j in range(g):
+                for b in range(lanes):
+                    mass[s, j, b] *= whole[b]
+            if staying.size or not single:
+                # A row's share of each exponential; the reduction may then have the masses.
                 for j in range(g):
-                    whole += mass[s, j, b]
-                for j in range(g):
-                    # A row's share of each exponential; the reduction may then have the masses.
-                    mass[s, j, b] /= whole
-                    share[s, j, b] = mass[s, j, b] / sums[s, j, b]
+                    for b in range(lanes):
+                        share[s, j, b] = mass[s, j, b] / sums[s, j, b]
         _stationary(mass, state)
+        whole[:] = 0.0
+        for s in range(g):
+            for b in range(lanes):
+                whole[b] += state[s, b]
+        _invert(whole)
         for b in range(count):
             i = begin + b
-            whole = 0.0
-            for s in range(g):
-                whole += state[s, b]
             if single:
                 for p in range(c):
-                    q[i, order[p]] = state[p, b] / whole
+                    q[i, order[p]] = state[p, b] * whole[b]
             else:
                 sink[:] = 0.0
                 for s in range(g):
                     for j in range(g):
-                        weight = state[s, b] / whole * share[s, j, b]
+                        weight = state[s, b] * whole[b] * share[s, j, b]
                         for p in range(starts[j], starts[j + 1]):
                             sink[p] += weight * rows[b, s, p]
                 for p in range(c):
