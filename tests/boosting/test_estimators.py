@@ -25,9 +25,6 @@ from immax.boosting import (
     IMMAXXGBClassifier,
     suggest_boosting,
 )
-from immax.boosting.catboost import _binary_objective as catboost_objective
-from immax.boosting.catboost import _BinaryObjective as PlainObjective
-from immax.boosting.loss import make_loss
 from immax.datasets import gaussian_mixture
 from immax.losses.catalog import METHODS
 
@@ -306,18 +303,3 @@ def test_a_missing_library_names_the_extra():
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.count('pip install "immax[boosting]"') == 3, found.stderr
-
-
-@pytest.mark.parametrize("method", ["immax", "ldam", "rw"])
-@pytest.mark.parametrize("weighted", [True, False])
-def test_catboosts_compiled_objective_is_the_plain_one(method, weighted):
-    rng = np.random.default_rng(0)
-    y = (np.arange(300) < 40).astype(int)
-    own = {"method_params": None, "margins": "theory", "power": None, "seed": 0}
-    loss, _ = make_loss(y, None, method=method, **own)
-    scores, weight = rng.normal(size=300) * 3, rng.uniform(0.5, 2, 300) if weighted else None
-    compiled = catboost_objective(loss)
-    assert not isinstance(compiled, PlainObjective)
-    found = compiled.calc_ders_range(scores, y.astype(float), weight)
-    expected = PlainObjective(loss).calc_ders_range(scores, y, weight)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from math import exp, log
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from immax.boosting.derivatives import PairsOfDerivatives, SampleDerivatives
 from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
 from immax.boosting.metrics import METRICS
-from immax.boosting.pairs import FLOOR, class_table
-from immax.compiled import numba_is_here
 
 try:
     from catboost import CatBoostClassifier, Pool
@@ -29,7 +28,8 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
 
     Every other parameter is CatBoost's. Boosting begins at the constant scores that minimise the
     loss, which become the model's bias. CatBoost calls an objective of Python's sample by sample
-    for three classes and more: with Numba it compiles it, and is still slower than its own.
+    for three classes and more, so that it is slower than its own, and its threads would only wait
+    for each other: there is one, unless ``thread_count`` says otherwise.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):
             "leaf_estimation_method": "Newton",
             "leaf_estimation_iterations": 10 if loss.binary else 1,
             "eval_metric": _Metric(loss),
-            **({} if loss.binary else {"classes_count": len(loss.classes)}),
+            **({} if loss.binary else {"classes_count": len(loss.classes), "thread_count": 1}),
             **{name: value for name, value in kept.items() if name != "cat_features"},
-            "loss_function": _binary_objective(loss) if loss.binary else _objective(loss),
+            "loss_function": _BinaryObjective(loss) if loss.binary else _Objective(loss),
         }
         try:
             with warnings.catch_warnings():
@@ -186,83 +186,38 @@ def _pool(X: Any, codes: Array, cat_features: Any, weight: Any, loss: BoostingLo
     return Pool(X, codes, cat_features=cat_features, weight=weight, baseline=start)
 
 
-def _binary_objective(loss: BoostingLoss) -> Any:
-    """CatBoost asks for 1,000 samples at a time; with Numba it compiles the method itself."""
-    if loss.spec.focus or loss.spec.random or not numba_is_here():
-        return _BinaryObjective(loss)
-    from immax.compiled.gradient_pairs import single_pairs
-
-    slope, shift, weight = class_table(loss.spec)
-
-    class Objective:
-        def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Array:
-            n = len(targets)
-            gradient, hessian = np.empty(n, np.float32), np.empty(n, np.float32)
-            single_pairs(
-                approxes, targets, slope, shift, weight, 1.0, FLOOR, gradient, hessian, 0, n
-            )
-            out = np.empty((n, 2))
-            for i in range(n):
-                own = 1.0 if weights is None else weights[i]
-                out[i, 0], out[i, 1] = -own * gradient[i], -own * hessian[i]
-            return out
-
-    return Objective()
-
-
 class _BinaryObjective:
-    """CatBoost's derivatives are those of minus the loss."""
+    """CatBoost asks for some samples at a time."""
 
     def __init__(self, loss: BoostingLoss) -> None:
-        self._loss = loss
+        self._derivatives = PairsOfDerivatives(loss.spec)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Array:
         weight = None if weights is None else np.asarray(weights)
-        scores, y = np.asarray(approxes), np.asarray(targets).astype(np.intp)
-        gradient, hessian = self._loss.pairs(scores, y, weight)
-        return -np.stack([gradient, hessian], axis=1).astype(np.float64)
+        return self._derivatives(np.asarray(approxes), np.asarray(targets), weight)
 
 
-def _objective(loss: BoostingLoss) -> Any:
-    """Plain loops over what is frozen into them, so that CatBoost's use of Numba succeeds."""
-    spec = loss.spec
-    slopes, weights = tuple(1 / spec.temperature), tuple(spec.weight)
-    scales, offsets = tuple(spec.scale), tuple(spec.offset)
-    lowered, focus = tuple(spec.target_offset), float(spec.focus)
+class _Objective:
+    """For three classes and more it asks for one sample, and not always for the Hessian."""
 
-    class Objective:
-        def calc_ders_multi(self, approxes: Any, target: Any, weight: Any) -> Any:
-            t, c = int(target), len(approxes)
-            z = [approxes[j] * slopes[t] * scales[j] + offsets[j] for j in range(c)]
-            z[t] -= lowered[t]
-            top = max(z)
-            total = 0.0
-            for j in range(c):
-                total += exp(z[j] - top)
-            p = [exp(z[j] - top) / total for j in range(c)]
-            own = weight * weights[t]
-            first, second = 1.0, 0.0
-            if focus > 0:
-                rest = max(1.0 - p[t], 1e-12)
-                nll = log(total) + top - z[t]
-                first = rest**focus * (1 + focus * p[t] * nll / rest)
-                bend = 2 + (focus - 1) * p[t] * nll / rest - nll
-                second = focus * rest ** (focus - 1) * p[t] * bend
-            ders = [0.0 for _ in range(c)]
-            for j in range(c):
-                r = p[j] - 1.0 if j == t else p[j]
-                ders[j] = -own * slopes[t] * scales[j] * first * r
-            rows = [[0.0 for _ in range(c)] for _ in range(c)]
-            for a in range(c):
-                for b in range(c):
-                    ra = p[a] - 1.0 if a == t else p[a]
-                    rb = p[b] - 1.0 if b == t else p[b]
-                    bent = (p[a] if a == b else 0.0) - p[a] * p[b]
-                    step = slopes[t] * slopes[t] * scales[a] * scales[b]
-                    rows[a][b] = -own * step * (first * bent + second * ra * rb)
-            return ders, rows
+    def __init__(self, loss: BoostingLoss) -> None:
+        self._derivatives = SampleDerivatives(loss.spec)
 
-    return Objective()
+    def calc_ders_multi(self, approxes: Any, target: float, weight: float) -> tuple[Any, Any]:
+        sample = (np.asarray(approxes), int(target), weight)
+        return self._derivatives.gradient(*sample), _Rows(self._derivatives, sample)
+
+
+class _Rows:
+    """A Hessian that is computed if it is looked at."""
+
+    __slots__ = ("_derivatives", "_sample")
+
+    def __init__(self, derivatives: SampleDerivatives, sample: tuple[Any, int, float]) -> None:
+        self._derivatives, self._sample = derivatives, sample
+
+    def __iter__(self) -> Iterator[list[float]]:
+        return iter(self._derivatives.hessian(*self._sample))
 
 
 class _Metric:

@@ -10,13 +10,13 @@ from numba import njit
 __all__ = ["jit"]
 
 
-def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Numba without the interpreter's lock, kept on disk if there is somewhere to keep it."""
+def jit(nogil: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Numba, as a rule without the interpreter's lock; kept on disk if there is a place."""
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
-            return njit(cache=True, nogil=True, **options)(function)
+            return njit(cache=True, nogil=nogil, **options)(function)
         except RuntimeError:  # neither this folder nor the user's can be written to
-            return njit(nogil=True, **options)(function)
+            return njit(nogil=nogil, **options)(function)
 
     return compiled

@@ -1,0 +1,38 @@
+"""Labels and their codes."""
+
+import numpy as np
+import pytest
+
+from immax.validation import class_codes
+
+LABELS = {
+    "int8 from end to end": np.array([-128, 127, 5, -128] * 100, np.int8),
+    "uint8": np.array([255, 0, 7], np.uint8),
+    "few and far between": np.array([-(2**62), 2**62, 0]),
+    "uint64": np.array([2**63 + 5, 2**63 + 1, 2**63 + 5], np.uint64),
+    "bool": np.array([True, False, True]),
+    "float": np.array([2.0, 1.0, 2.0]),
+    "text": np.array(["b", "a", "b"]),
+    "objects": np.array(["b", "a", "c"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_codes_are_those_of_sorted_classes(name):
+    y = LABELS[name]
+    classes, codes = class_codes(y)
+    expected, inverse = np.unique(y, return_inverse=True)
+    assert classes.dtype == y.dtype
+    assert classes.tolist() == expected.tolist()
+    assert codes.tolist() == inverse.tolist()
+
+
+@pytest.mark.parametrize("y", [np.ones(3, int), np.array(["a", "a"])])
+def test_one_class_is_refused(y):
+    with pytest.raises(ValueError, match="at least two classes"):
+        class_codes(y)
+
+
+def test_numbers_with_fractions_are_refused():
+    with pytest.raises(ValueError, match="continuous"):
+        class_codes(np.array([0.5, 1.5, 2.25]))
