@@ -10,12 +10,13 @@ import numpy as np
 from immax.bench.data import Split
 from immax.bench.methods import LAMS, POWERS
 from immax.bench.metrics import measure
-from immax.linear import immax_risk
 from immax.links import by_score, immax_proba
 from immax.margins import power_margins
-from immax.solvers import Problem, solve
+from immax.search.cells import linear_path
 
 __all__ = ["surface"]
+
+TOL = 1e-4  # what an objective may be off by, as a share of it
 
 
 def surface(split: Split, selection: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,30 +25,24 @@ def surface(split: Split, selection: Mapping[str, Any]) -> dict[str, Any]:
     Margins have mean one, so that λ means the same for every power.
     """
     X, y, n_classes = split.X, split.y, len(split.class_names)
-    share = np.full(len(y), 1 / len(y), dtype=X.dtype)
+    powers = selection["powers"] or POWERS
+    lams = sorted(selection["lams"] or LAMS, reverse=True)
+    margins = [power_margins(split.counts, power) * n_classes for power in powers]
     points = []
-    for power in selection["powers"] or POWERS:
-        rho = power_margins(split.counts, power) * n_classes
-        start = None
-        for lam in sorted(selection["lams"] or LAMS, reverse=True):
-            risk = immax_risk("logistic", "auto", y, rho, share)
-            problem = Problem(X, risk, float(lam))
-            start = solve(problem, start=start, tol=1e-4, max_iter=2000, polish=False).theta
-            said = by_score(_flat(problem.scores(start)))
-            point: dict[str, Any] = {
-                "lam": float(lam),
-                "power": float(power),
-                "train": float(np.mean(said == y)),
-                "tests": {},
-            }
-            for name, (held, truth) in split.tests.items():
-                scores = _flat(np.asarray(held @ start[:, :-1].T + start[:, -1]))
-                proba = immax_proba(scores.astype(np.float64), rho)
-                point["tests"][name] = measure(truth, by_score(scores), proba, n_classes)
-                point["tests"][name]["accuracy_bayes"] = float(
-                    np.mean(proba.argmax(axis=1) == truth)
-                )
-            points.append(point)
+    fits = linear_path(X, y, "logistic", np.ones(len(y)), margins, lams, TOL, trust=False)
+    for i, j, problem, theta in fits:
+        point: dict[str, Any] = {
+            "lam": float(lams[j]),
+            "power": float(powers[i]),
+            "train": float(np.mean(by_score(_flat(problem.scores(theta))) == y)),
+            "tests": {},
+        }
+        for name, (held, truth) in split.tests.items():
+            scores = _flat(np.asarray(held @ theta[:, :-1].T + theta[:, -1]))
+            proba = immax_proba(scores.astype(np.float64), margins[i])
+            point["tests"][name] = measure(truth, by_score(scores), proba, n_classes)
+            point["tests"][name]["accuracy_bayes"] = float(np.mean(proba.argmax(axis=1) == truth))
+        points.append(point)
     return {"surface": points}
 
 

@@ -129,7 +129,10 @@ class LinearCells:
         found = Results.empty(len(points), len(prices), len(self.judge.rules))
         start = time.perf_counter()
         everything = [np.arange(held_out.y.size)]
-        for i, j, _, theta in linear_path(self.judge, present, margins, prices, self.tol):
+        fits = linear_path(
+            self.judge.X, self.judge.y, self.judge.loss, present, margins, prices, self.tol
+        )
+        for i, j, _, theta in fits:
             fitted = time.perf_counter()
             scores = _scores(held_out.X, theta)
             found.scores[i, j], found.losses[i, j] = held_out.judge(scores, margins[i], everything)
@@ -140,20 +143,28 @@ class LinearCells:
 
 
 def linear_path(
-    judge: Judge, present: Array, margins: Sequence[Array], prices: Array, tol: float
+    X: Any,
+    y: Array,
+    loss: str,
+    present: Array,
+    margins: Sequence[Array],
+    prices: Sequence[float] | Array,
+    tol: float,
+    trust: bool = True,
 ) -> Iterator[tuple[int, int, Problem[Any], Array]]:
     """Indices, problems and solutions of all margins for each lam, the largest first.
 
-    Margins of one lam follow one another, and share a preconditioner.
+    Margins of one lam follow one another, and share a preconditioner. Samples count by their weight
+    in ``present``. Without ``trust``, gaps are certified to be within the tolerance.
     """
-    share = (present / present.sum()).astype(judge.X.dtype)
+    share = (present / present.sum()).astype(X.dtype)
     above: list[Array] = []  # solutions for the next larger lam
     for j, lam in enumerate(prices):
         memory, here = Memory(10), list[Array]()
         for i, rho in enumerate(margins):
-            risk = immax_risk(judge.loss, "auto", judge.y, rho, share)
-            problem = Problem(judge.X, risk, float(lam))
-            here.append(_fit(problem, _guess(here, above, i), memory, tol))
+            risk = immax_risk(loss, "auto", y, rho, share)
+            problem = Problem(X, risk, float(lam))
+            here.append(_fit(problem, _guess(here, above, i), memory, tol, trust))
             yield i, j, problem, here[-1]
         above = here
 
@@ -165,7 +176,9 @@ def _guess(here: list[Array], above: list[Array], i: int) -> Array | None:
     return here[-1] + above[i] - above[i - 1] if above else here[-1]
 
 
-def _fit(problem: Problem[Any], start: Array | None, memory: Memory, tol: float) -> Array:
+def _fit(
+    problem: Problem[Any], start: Array | None, memory: Memory, tol: float, trust: bool
+) -> Array:
     if problem.risk.smooth and choose(problem) == "lbfgs":
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return lbfgs(
@@ -175,7 +188,7 @@ def _fit(problem: Problem[Any], start: Array | None, memory: Memory, tol: float)
                 max_iter=MOST,
                 memory=memory,
                 kin=start is not None,
-                trust=True,
+                trust=trust,
             ).theta
     return solve(problem, start=start, tol=tol, max_iter=MOST, polish=False).theta
 

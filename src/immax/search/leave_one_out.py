@@ -54,7 +54,8 @@ class LeaveOneOut:
         without = [np.array([family.margins(point, m) for m in less]) for point in points]
         found = Results.empty(len(points), len(prices), len(judge.rules), len(groups))
         start = time.perf_counter()
-        for i, j, problem, theta in linear_path(judge, present, margins, prices, self.tol):
+        fits = linear_path(judge.X, judge.y, judge.loss, present, margins, prices, self.tol)
+        for i, j, problem, theta in fits:
             scores = left_out_scores(problem, theta, judge, present, without[i])
             fitted = time.perf_counter()
             found.scores[i, j], found.losses[i, j] = judge.judge(
