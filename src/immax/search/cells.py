@@ -107,7 +107,8 @@ class Judge:
 class LinearCells:
     """Linear classifiers, each warm-started from its neighbours.
 
-    ``tol`` is what a cell's objective may be off by, as a share of it.
+    ``tol`` is what the next step of a fit may promise when it stops, as a share of the objective. With
+    a small lam on badly conditioned features the objective may be off by hundreds of times that.
     """
 
     judge: Judge
