@@ -107,8 +107,8 @@ class Judge:
 class LinearCells:
     """Linear classifiers, each warm-started from its neighbours.
 
-    ``tol`` is what the next step of a fit may promise when it stops, as a share of the objective. With
-    a small lam on badly conditioned features the objective may be off by hundreds of times that.
+    ``tol`` is what the next step of a fit may promise when it stops, as a share of the objective.
+    With a small lam on badly conditioned features the objective may be off by much more.
     """
 
     judge: Judge
