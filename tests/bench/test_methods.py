@@ -100,3 +100,14 @@ def test_trees_search_powers_and_rules_and_break_ties_by_log_loss(data):
     losses = GridSearchCV(plain, powers, cv=folds, scoring="neg_log_loss").fit(X, y)
     own = dict(zip(grid["power"], losses.cv_results_["mean_test_score"], strict=True))
     assert model.best_params_["power"] == max(tied, key=own.__getitem__)
+
+
+def test_lambda_means_the_same_for_equal_margins_and_cross_entropy():
+    X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    plain = make_estimator("linear", "ce", y, {**SELECTION, "lams": [0.05]}, {}, seed=0)
+    equal = make_estimator(
+        "linear", "immax", y, {**SELECTION, "lams": [0.05], "powers": [0.0]}, {}, 0
+    )
+    np.testing.assert_allclose(
+        plain.fit(X, y).predict_proba(X), equal.fit(X, y).predict_proba(X), atol=1e-4
+    )

@@ -76,6 +76,15 @@ class Setting:
         return GridSearchCV(model, grid, cv=self.cv(), scoring=self.scoring)
 
     @property
+    def immax_lams(self) -> list[float]:
+        """Penalties of margins that sum to one, for three classes and more as of mean one.
+
+        So that λ means the same for equal margins and for cross-entropy.
+        """
+        c = len(np.unique(self.y))
+        return [lam * (c**2 if c > 2 else 1) for lam in self.lams]
+
+    @property
     def Cs(self) -> list[float]:  # noqa: N802
         """The same penalties as λ, for IMMAX with equal margins of two classes."""
         return [2 / (lam * len(self.y)) for lam in self.lams]
@@ -124,7 +133,7 @@ def _immax(loss: str, **options: Any) -> Callable[[Setting], Any]:
         given = {key: value for key, value in options.items() if key != "powers"}
         return IMMAXClassifierCV(
             loss,
-            lams=list(setting.lams),
+            lams=setting.immax_lams,
             family=PowerFamily(values=tuple(powers)),
             scoring=setting.scoring,
             **{"cv": setting.cv(), **given},
@@ -168,7 +177,7 @@ def _ldam_hinge(setting: Setting) -> Any:
 
 
 def _theory(setting: Setting) -> Any:
-    return setting.search(IMMAXClassifier(), {"lam": list(setting.lams)})
+    return setting.search(IMMAXClassifier(), {"lam": setting.immax_lams})
 
 
 def _logistic(weight: str | None = None) -> Callable[[Setting], Any]:
