@@ -50,7 +50,7 @@ def one_step(X, y, power, lam, loss, weight=None):
     counts = np.bincount(y, weights=weight)
     family = PowerFamily()
     judge = Judge(X, y, weight, np.unique(y), loss, ["score"], None)
-    path = linear_path(judge, weight, [family.margins([power], counts)], [lam], 1e-6)
+    path = linear_path(X, y, loss, weight, [family.margins([power], counts)], [lam], 1e-6)
     _, _, problem, theta = next(path)
     without = []
     for k in range(len(counts)):
