@@ -14,6 +14,7 @@ CERTAIN = [method for method in METHODS if method != "equal"]  # without draws
 @pytest.fixture(params=[False, True], ids=["plain", "compiled"])
 def _either_way(request, monkeypatch):
     if not request.param:
+        monkeypatch.setattr(derivatives, "numba_is_here", lambda: False)
         monkeypatch.setattr(derivatives, "_compiled", lambda function: function)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from immax.boosting.pairs import FLOOR, class_table
+from immax.boosting.pairs import FLOOR, class_table, gradient_hessian
 from immax.compiled import numba_is_here
 from immax.losses.spec import LossSpec
 
@@ -26,15 +26,17 @@ class PairsOfDerivatives:
     """First and second ones of samples of two classes, not for random losses."""
 
     def __init__(self, spec: LossSpec) -> None:
+        self._spec = spec
         self._table = np.stack(class_table(spec)).astype(np.float64)
-        self._focus = float(spec.focus)
-        self._fill = _compiled(_fill_pairs)
 
     def __call__(self, scores: Array, y: Array, weight: Array | None) -> Array:
         """Of shape (n, 2)."""
+        if not numba_is_here():
+            pairs = gradient_hessian(self._spec, scores, y.astype(np.intp), weight)
+            return -np.stack(pairs, axis=1).astype(np.float64)
         out = np.empty((len(scores), 2))
         weight = np.empty(0, np.float32) if weight is None else weight
-        self._fill(scores, y, weight, self._table, self._focus, out)
+        _compiled(_fill_pairs)(scores, y, weight, self._table, float(self._spec.focus), out)
         return out
 
 

@@ -42,7 +42,7 @@ class BoostingLoss:
     def binary(self) -> bool:
         return len(self.classes) == 2
 
-    def codes(self, y: ArrayLike, name: str = "y") -> Array:
+    def codes(self, y: ArrayLike, name: str) -> Array:
         """Labels to indices of classes; unknown ones are refused."""
         labels = column_or_1d(y)
         found = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
