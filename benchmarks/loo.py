@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immax import IMMAXClassifierCV
-from immax.bench.statistics import compare_to
 from immax.datasets import keel_names, load_keel
+from immax.evaluation.statistics import compare_to
 
 
 def main() -> None:

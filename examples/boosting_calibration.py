@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from xgboost import XGBClassifier
 
-from immax.bench.metrics import expected_calibration_error
 from immax.boosting import IMMAXXGBClassifier
 from immax.datasets import gaussian_mixture
+from immax.evaluation.metrics import expected_calibration_error
 
 COUNTS = [6000, 600, 200]
 PARAMS = {"n_estimators": 40, "max_depth": 3, "learning_rate": 0.1}

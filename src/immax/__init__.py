@@ -1,6 +1,6 @@
 """Learning from imbalanced data with class-sensitive confidence margins."""
 
-from immax.kernel import IMMAXSVC
+from immax.kernels.svc import IMMAXSVC
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.search import IMMAXSVCCV, IMMAXClassifierCV
 

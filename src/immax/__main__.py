@@ -1,6 +1,6 @@
 """``python -m immax``."""
 
-from immax.cli.main import main
+from immax.cli.entry_point import main
 
 if __name__ == "__main__":
     main()

@@ -16,8 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from immax.atomic import beside
 from immax.errors import WrongCall
-from immax.files import beside
 from immax.tabular.columns import Schema
 
 __all__ = ["ModelFile", "ModelFileError", "load_model", "save_model"]
@@ -30,11 +30,11 @@ TRUSTED = frozenset(
         "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
         "immax.linear.IMMAXClassifier",
         "immax.linear.BaselineClassifier",
-        "immax.kernel.IMMAXSVC",
+        "immax.kernels.svc.IMMAXSVC",
         "immax.losses.spec.LossSpec",
         "immax.boosting.loss.BoostingLoss",
         "immax.boosting.xgboost.IMMAXXGBClassifier",
-        "immax.compare.refit.CodedLabels",
+        "immax.compare.final_model.CodedLabels",
         "immax.search.classifier.IMMAXClassifierCV",
         "immax.search.svc.IMMAXSVCCV",
         "immax.search.families.PowerFamily",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +17,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from immax.arrays import Array
 from immax.links import by_score, check_costs, decide, immax_proba, spec_proba
 from immax.losses.catalog import make_spec
 from immax.losses.risks import ExponentialRisk, MarginRisk, MaxRisk, SoftmaxRisk, binary_risk
@@ -27,8 +28,6 @@ from immax.solvers import SOLVERS, Problem, solve
 from immax.validation import check_choice, check_positive, training_sample
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier", "immax_risk"]
-
-Array = NDArray[Any]
 
 
 def _has_proba(estimator: _LinearClassifier) -> bool:

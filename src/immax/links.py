@@ -9,16 +9,16 @@ a row are one state of the chain, so g distinct margins cost O(c g + g^3) per sa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from immax.arrays import Array
 from immax.compiled import worth_compiling
-from immax.cores import in_threads
 from immax.losses.softmax import focal_slope
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector
+from immax.threads import in_threads
 
 __all__ = [
     "by_score",
@@ -29,8 +29,6 @@ __all__ = [
     "spec_proba",
     "stationary",
 ]
-
-Array = NDArray[Any]
 
 BLOCK_ENTRIES = 2**20  # of the largest temporary array
 MOST_STATES = 32  # of a chain that is solved directly

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from immax.arrays import Array, Vector
+
 __all__ = [
     "class_radii",
     "class_vector",
@@ -23,8 +25,6 @@ __all__ = [
     "share_tail",
     "theory_margins",
 ]
-
-Vector = NDArray[np.float64]
 
 
 def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> Vector:
@@ -215,7 +215,7 @@ def share_tail(counts: ArrayLike, n_groups: int) -> NDArray[np.intp]:
 
 
 def resolve_margins(
-    margins: Any, classes: NDArray[Any], counts: ArrayLike, radii: ArrayLike | None = None
+    margins: Any, classes: Array, counts: ArrayLike, radii: ArrayLike | None = None
 ) -> Vector:
     """What an estimator's ``margins`` argument means for its data.
 

@@ -7,9 +7,11 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
+
+from immax.arrays import Array
 
 __all__ = [
     "Sample",
@@ -19,8 +21,6 @@ __all__ = [
     "nearest",
     "training_sample",
 ]
-
-Array = NDArray[Any]
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -1,5 +1,7 @@
 """Methods that plans name: what each of them searches, and that all of them fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -7,20 +9,14 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import scale
 
 from immax import IMMAXClassifier
-from immax.bench.methods import ESTIMATORS, make_estimator
+from immax.evaluation.estimators import ESTIMATORS, make_estimator
+from immax.evaluation.selection import Selection
 
 pytest.importorskip("imblearn")
 # The corners of some grids do not converge, which runs of plans leave out of sight too.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SELECTION = {
-    "folds": 3,
-    "use_folds": 0,
-    "scoring": "accuracy",
-    "lams": [0.1, 0.01],
-    "powers": [0.0, 0.25],
-    "trials": 2,
-}
+SELECTION = Selection(folds=3, trials=2, lams=(0.1, 0.01), powers=(0.0, 0.25))
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +100,9 @@ def test_trees_search_powers_and_rules_and_break_ties_by_log_loss(data):
 
 def test_lambda_means_the_same_for_equal_margins_and_cross_entropy():
     X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
-    plain = make_estimator("linear", "ce", y, {**SELECTION, "lams": [0.05]}, {}, seed=0)
+    plain = make_estimator("linear", "ce", y, replace(SELECTION, lams=(0.05,)), {}, seed=0)
     equal = make_estimator(
-        "linear", "immax", y, {**SELECTION, "lams": [0.05], "powers": [0.0]}, {}, 0
+        "linear", "immax", y, replace(SELECTION, lams=(0.05,), powers=(0.0,)), {}, 0
     )
     np.testing.assert_allclose(
         plain.fit(X, y).predict_proba(X), equal.fit(X, y).predict_proba(X), atol=1e-4

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from immax.bench.augment import augment
+from immax.bench.augmentation import augment
 from immax.bench.checkpoint import load_checkpoint, save_checkpoint
-from immax.bench.methods import network_spec
 from immax.bench.networks import make_network
 from immax.bench.plan import parse_plan
 from immax.bench.run import work
 from immax.bench.store import Store
 from immax.bench.training import train
+from immax.evaluation.estimators import network_spec
 
 RECIPE = {
     "epochs": 4,
@@ -251,7 +251,7 @@ def test_two_processes_train_one_network(tmp_path):
         "import sys, numpy as np\n"
         f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
         "from test_networks import RECIPE, images\n"
-        "from immax.bench.methods import network_spec\n"
+        "from immax.evaluation.estimators import network_spec\n"
         "from immax.bench.training import train\n"
         "import torch.distributed as dist\n"
         "X, y = images()\n"

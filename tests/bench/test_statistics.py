@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from immax.bench.metrics import expected_calibration_error, measure
 from immax.bench.paper import PAPER, paper_figure
-from immax.bench.ranks_picture import _cliques, critical_difference, plot_ranks
-from immax.bench.statistics import average_ranks, compare_to, friedman, holm, paired_interval
+from immax.evaluation.metrics import expected_calibration_error, measure
+from immax.evaluation.statistics import average_ranks, compare_to, friedman, holm, paired_interval
+from immax.plots.ranks import _cliques, critical_difference, plot_ranks
 
 
 def test_ranks_share_ties():

@@ -7,11 +7,13 @@ from immax.bench.data import Split
 from immax.bench.plan import parse_plan
 from immax.bench.run import Place, work
 from immax.bench.store import Store
-from immax.bench.surface import surface
-from immax.bench.surface_tables import Surfaces, plot_surfaces, read_surfaces, surface_table
+from immax.bench.surface_tables import Surfaces, read_surfaces, surface_table
+from immax.bench.surfaces import surface
 from immax.datasets import gaussian_mixture
+from immax.evaluation.selection import Selection
 from immax.linear import IMMAXClassifier
 from immax.margins import power_margins
+from immax.plots.surfaces import plot_surfaces
 
 PLAN = {
     "name": "tiny",
@@ -28,7 +30,7 @@ PLAN = {
 def test_a_point_is_a_fit_of_the_estimator():
     X, y = gaussian_mixture([300, 60, 20], 4, 2.0, random_state=0)[:2]
     split = Split(X, y, {"balanced": (X, y)}, ("a", "b", "c"))
-    points = surface(split, {"lams": [0.05], "powers": [0.25]})["surface"]
+    points = surface(split, Selection(lams=(0.05,), powers=(0.25,)))["surface"]
     rho = power_margins(np.bincount(y), 0.25) * 3
     model = IMMAXClassifier(lam=0.05, margins=rho / rho.sum())
     # λ is for margins of mean one, those of the estimator sum to one: scores are a third.

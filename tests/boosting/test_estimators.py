@@ -18,7 +18,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 from xgboost import XGBClassifier
 
-from immax.bench.metrics import expected_calibration_error
 from immax.boosting import (
     IMMAXCatBoostClassifier,
     IMMAXLGBMClassifier,
@@ -26,6 +25,7 @@ from immax.boosting import (
     suggest_boosting,
 )
 from immax.datasets import gaussian_mixture
+from immax.evaluation.metrics import expected_calibration_error
 from immax.losses.catalog import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")

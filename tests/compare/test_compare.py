@@ -18,8 +18,8 @@ from immax.compare import (
     compare,
     refit,
 )
-from immax.compare.measures import MEASURES
 from immax.errors import WrongCall
+from immax.evaluation.metrics import METRICS
 from immax.io import load_model, save_model
 
 QUICK = ["weights", "immax"]
@@ -150,13 +150,13 @@ def test_a_method_that_fails_is_left_out_and_the_others_go_on(monkeypatch):
     assert len(answer(found).rows) == 2
 
 
-@pytest.mark.parametrize("metric", MEASURES)
+@pytest.mark.parametrize("metric", METRICS)
 def test_every_metric_ranks(metric):
     X, y = table(120)
     said = answer(
         compare(X, y, methods=["weights", "svm"], protocol=Protocol(metric=metric, folds=2))
     )
-    sign = 1 if MEASURES[metric] else -1
+    sign = METRICS[metric].sign
     values = [sign * row.measures[metric] for row in said.rows]
     assert values == sorted(values, reverse=True)
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from immax.machines import joint, working_set
-from immax.machines.data import Matrix, Points
-from immax.machines.gram import Kernel
-from immax.machines.joint import joint_machine
-from immax.machines.rows import KernelRows, MatrixRows
+from immax.kernels import joint, working_set
+from immax.kernels.gram import Kernel
+from immax.kernels.joint import joint_machine
+from immax.kernels.rows import KernelRows, MatrixRows
+from immax.kernels.samples import Matrix, Points
 
 OPTIONS = {"gamma": 0.3, "degree": 3, "coef0": 0.5}
 

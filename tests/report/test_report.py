@@ -10,9 +10,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from immax import IMMAXClassifier, IMMAXClassifierCV
-from immax.bench.metrics import expected_calibration_error
 from immax.compare import Answer, Row
-from immax.pictures import tip
+from immax.evaluation.metrics import expected_calibration_error
+from immax.plots.axes import set_tooltip
 from immax.report import (
     ComparisonDisplay,
     MarginsDisplay,
@@ -96,7 +96,7 @@ def test_a_picture_becomes_an_element_of_the_page():
     with mpl.rc_context(page_style()):
         figure = Figure()
         ax = figure.subplots()
-        tip(ax.plot([1, 2], [3, 4], "o-")[0], "a <point> & more")
+        set_tooltip(ax.plot([1, 2], [3, 4], "o-")[0], "a <point> & more")
         ax.imshow(np.eye(2))
         text = to_svg(figure, "one", "What is seen.")
         other = to_svg(figure, "two", "What is seen.")

@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from immax.files import beside
+from immax.atomic import beside
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 

@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immax import datasets
+from immax.arrays import Array
 from immax.bench.features import patch_features, pixel_features
 from immax.datasets import ImageData, class_shares, keep_shares
 from immax.validation import nearest
 
 __all__ = ["Split", "load_split"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

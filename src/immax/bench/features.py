@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["patch_features", "pixel_features"]
+from immax.arrays import Array
 
-Array = NDArray[Any]
+__all__ = ["patch_features", "pixel_features"]
 
 PATCH = 6  # pixels
 

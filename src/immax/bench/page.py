@@ -6,12 +6,13 @@ import datetime
 import subprocess
 from pathlib import Path
 
-from immax.bench.metrics import METRICS
-from immax.bench.ranks_picture import plot_ranks
+from immax.atomic import write_text
 from immax.bench.store import Store
-from immax.bench.surface_tables import Surfaces, plot_surfaces, read_surfaces, surface_table
+from immax.bench.surface_tables import Surfaces, read_surfaces, surface_table
 from immax.bench.tables import MANY, Results, Table, rank_table, result_tables
-from immax.files import write_text
+from immax.evaluation.metrics import METRICS
+from immax.plots.ranks import plot_ranks
+from immax.plots.surfaces import plot_surfaces
 
 __all__ = ["write_page"]
 

@@ -11,8 +11,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from immax.bench.methods import MODELS, NETWORKS, grid_points, known_methods
 from immax.errors import WrongCall
+from immax.evaluation.estimators import MODELS, NETWORKS, grid_points, known_methods
+from immax.evaluation.selection import Selection
 from immax.validation import nearest
 
 __all__ = ["Cell", "Plan", "PlanError", "load_plan", "parse_plan"]
@@ -83,18 +84,6 @@ LATER = ("clip",)  # keys that recipes did not always have
 
 
 @dataclass(frozen=True)
-class SelectionPlan:
-    """How hyper-parameters are chosen, inside the training set."""
-
-    folds: int = 5
-    use_folds: int = 0  # how many of them are run; 0 for all
-    trials: int = 0  # the most grid points of a method; 0 for all
-    scoring: str = "accuracy"
-    lams: tuple[float, ...] = ()
-    powers: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
 class Cell:
     """A piece of work with an identity of its own: what defines it, hashed."""
 
@@ -141,7 +130,7 @@ class Plan:
     about: str = ""
     imbalance: ImbalancePlan = field(default_factory=ImbalancePlan)
     training: TrainingPlan = field(default_factory=TrainingPlan)
-    selection: SelectionPlan = field(default_factory=SelectionPlan)
+    selection: Selection = field(default_factory=Selection)
     grids: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -272,7 +261,7 @@ SECTIONS = {
     "data": DataPlan,
     "imbalance": ImbalancePlan,
     "training": TrainingPlan,
-    "selection": SelectionPlan,
+    "selection": Selection,
 }
 TOP = {"name": str, "title": str, "about": str, "runs": int, "models": list, "methods": list}
 

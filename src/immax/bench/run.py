@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import platform
-import resource
-import sys
 import threading
 import time
 import traceback
@@ -16,20 +12,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from immax.arrays import Array
 from immax.bench.data import Split, load_split
-from immax.bench.methods import NETWORKS, make_estimator, network_spec
-from immax.bench.metrics import measure
 from immax.bench.plan import Cell
 from immax.bench.store import Store
-from immax.bench.surface import surface
+from immax.bench.surfaces import surface
+from immax.evaluation.environment import describe_environment, peak_memory
+from immax.evaluation.estimators import NETWORKS, describe_choice, make_estimator, network_spec
+from immax.evaluation.metrics import measure
+from immax.evaluation.selection import Selection
 from immax.links import by_score, spec_proba
 
-__all__ = ["Found", "Place", "chosen", "environment", "work", "work_on"]
-
-Array = NDArray[Any]
+__all__ = ["Found", "Place", "work", "work_on"]
 
 PULSE = 15.0  # seconds between signs of life
 
@@ -47,25 +43,6 @@ class Found(NamedTuple):
 
     result: dict[str, Any]
     labels: dict[str, Array]
-
-
-def environment() -> dict[str, str]:
-    """What results may depend on."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "processor": platform.processor() or "unknown",
-        "system": platform.system(),
-        "cores": str(os.cpu_count()),
-    }
-    for name in ("immax", "numpy", "scipy", "scikit-learn", "torch", "numba", "imbalanced-learn"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def work(
@@ -125,7 +102,7 @@ def _one(store: Store, cell: Cell, place: Place, on_epoch: Any) -> str:
         with _signs_of_life(store, cell):
             found = work_on(cell, store, place, epoch)
         seconds = time.perf_counter() - start
-        store.finish(cell, *found, seconds, _peak(), environment())
+        store.finish(cell, *found, seconds, peak_memory(), describe_environment())
     except OSError as error:
         store.release(cell)
         if error.errno == errno.ENOSPC:
@@ -163,12 +140,6 @@ class _signs_of_life:  # noqa: N801
         self._thread.join()
 
 
-def _peak() -> float:
-    """The most memory that this process has had, in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
-
-
 def work_on(cell: Cell, store: Store, place: Place, on_epoch: Callable[..., None]) -> Found:
     """Do a cell."""
     if cell.spec["model"] in NETWORKS:
@@ -176,18 +147,18 @@ def work_on(cell: Cell, store: Store, place: Place, on_epoch: Callable[..., None
     run = int(cell.spec["run"])
     split = load_split(cell.spec, place.data_dir, run, flat=True, download=place.download)
     if cell.spec["model"] == "surface":
-        return Found(surface(split, cell.spec["selection"]), {})
+        return Found(surface(split, Selection(**cell.spec["selection"])), {})
     return _estimator(cell.spec, split, run)
 
 
 def _estimator(spec: Mapping[str, Any], split: Split, run: int) -> Found:
     model = make_estimator(
-        spec["model"], spec["method"], split.y, spec["selection"], spec["grid"], run
+        spec["model"], spec["method"], split.y, Selection(**spec["selection"]), spec["grid"], run
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a grid's corners that do not converge
         model.fit(split.X, split.y)
-    result: dict[str, Any] = {"chosen": chosen(model), "tests": {}}
+    result: dict[str, Any] = {"chosen": describe_choice(model), "tests": {}}
     labels: dict[str, Array] = {}
     for name, (X, y) in split.tests.items():
         said = np.asarray(model.predict(X))
@@ -195,17 +166,6 @@ def _estimator(spec: Mapping[str, Any], split: Split, run: int) -> Found:
         result["tests"][name] = measure(y, said, proba, len(split.class_names))
         labels |= {name: said, f"{name} true": y}
     return Found(result, labels)
-
-
-def chosen(model: Any) -> dict[str, Any]:
-    """What was selected, as JSON can hold it."""
-    if hasattr(model, "best_parameters_"):
-        found = {"power": float(model.best_parameters_[0]), "score": model.best_score_}
-        found |= {key: getattr(model, f"best_{key}_", None) for key in ("lam", "C", "rule")}
-        return {key: value for key, value in found.items() if value is not None}
-    if hasattr(model, "best_params_"):
-        return {**model.best_params_, "score": float(model.best_score_)}
-    return {"threshold": float(model.best_threshold_)} if hasattr(model, "best_threshold_") else {}
 
 
 def _network(cell: Cell, store: Store, place: Place, on_epoch: Callable[..., None]) -> Found:

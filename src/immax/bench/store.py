@@ -19,14 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.bench.plan import Cell, Plan
 from immax.errors import WrongCall
 
 __all__ = ["Record", "Store", "StoreError"]
-
-Array = NDArray[Any]
 
 FORMAT = 1
 SILENCE = 600.0  # seconds after which a worker on another machine counts as dead
@@ -214,7 +212,7 @@ class Store:
         result: dict[str, Any],
         labels: dict[str, Array],
         seconds: float,
-        memory: float,
+        memory: float | None,
         environment: dict[str, Any],
     ) -> None:
         """Enter what was found."""

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from immax.bench.metrics import METRICS
+from immax.arrays import Array
 from immax.bench.paper import paper_figure
-from immax.bench.statistics import (
+from immax.bench.store import Record
+from immax.evaluation.metrics import METRICS
+from immax.evaluation.statistics import (
     average_ranks,
     compare_to,
     friedman,
     holm,
     paired_interval,
 )
-from immax.bench.store import Record
 
 __all__ = [
     "Results",
@@ -34,9 +34,6 @@ __all__ = [
     "result_tables",
 ]
 
-Array = NDArray[Any]
-
-PER_CENT = {"accuracy", "balanced_accuracy", "macro_f1", "ece"}
 LEVEL = 0.05
 
 
@@ -205,7 +202,7 @@ def _paper(
 def _mean(values: Array, metric: str) -> str:
     if not values.size or np.isnan(values).all():
         return "–"
-    scale, digits = (100, 2) if metric in PER_CENT else (1, 4)
+    scale, digits = METRICS[metric].factor, METRICS[metric].digits
     text = f"{scale * values.mean():.{digits}f}"
     return text if values.size < 2 else f"{text} ± {scale * values.std(ddof=1):.{digits}f}"
 
@@ -222,7 +219,7 @@ def surely_best(
     }
     if len(means) < 2:
         return None
-    sign = 1 if METRICS[metric] else -1
+    sign = METRICS[metric].sign
     best = max(means, key=lambda method: sign * means[method])
     p_values = []
     for other in means:
@@ -244,7 +241,7 @@ def difference_table(
     results: Results, model: str, test: str, of: str, metric: str = "accuracy"
 ) -> Table:
     """A method minus each other one: the mean paired difference and its interval."""
-    scale, digits = (100, 2) if metric in PER_CENT else (1, 4)
+    scale, digits = METRICS[metric].factor, METRICS[metric].digits
     rows = []
     for method in results.methods:
         if method == of:
@@ -269,7 +266,7 @@ def rank_table(
     Returns the table, the mean ranks in its order, and Friedman's p-value. p-values of Wilcoxon's
     test are Holm's.
     """
-    sign = 1 if METRICS[metric] else -1
+    sign = METRICS[metric].sign
     methods = [
         method
         for method in results.methods

@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from immax.bench.augment import augment
+from immax.arrays import Array
+from immax.bench.augmentation import augment
 from immax.bench.checkpoint import load_checkpoint, save_checkpoint
 from immax.bench.networks import make_network
 from immax.losses.spec import LossSpec
 from immax.torch import SpecLoss
 
 __all__ = ["Trained", "train"]
-
-Array = NDArray[Any]
 
 
 class Trained:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from immax.boosting.objective import metric, objective
+from immax.boosting.objectives import metric, objective
 from immax.boosting.space import suggest_boosting
 
 __all__ = [

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.boosting.derivatives import PairsOfDerivatives, SampleDerivatives
+from immax.boosting.eval_metrics import METRICS
 from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
-from immax.boosting.metrics import METRICS
 
 try:
     from catboost import CatBoostClassifier, Pool
@@ -19,8 +19,6 @@ except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs CatBoost: pip install "immax[boosting]"') from error
 
 __all__ = ["IMMAXCatBoostClassifier"]
-
-Array = NDArray[Any]
 
 
 class IMMAXCatBoostClassifier(CatBoostClassifier, LossOwner):

@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import exp, log, log1p
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.boosting.pairs import FLOOR, class_table, gradient_hessian
 from immax.compiled import numba_is_here
 from immax.losses.spec import LossSpec
 
 __all__ = ["PairsOfDerivatives", "SampleDerivatives"]
-
-Array = NDArray[Any]
 
 
 class PairsOfDerivatives:
@@ -68,7 +65,7 @@ def _compiled(function: Callable[..., None]) -> Callable[..., None]:
     """If it can be; the functions below are plain loops."""
     if not numba_is_here():
         return function
-    from immax.compiled.jit import jit
+    from immax.compiled.compiler import jit
 
     return jit(error_model="numpy", nogil=False)(function)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
+from immax.boosting.eval_metrics import METRICS
 from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
-from immax.boosting.metrics import METRICS
 
 try:
     from lightgbm import Booster, LGBMClassifier
@@ -19,8 +19,6 @@ except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs LightGBM: pip install "immax[boosting]"') from error
 
 __all__ = ["IMMAXLGBMClassifier"]
-
-Array = NDArray[Any]
 
 
 class IMMAXLGBMClassifier(LGBMClassifier, LossOwner):

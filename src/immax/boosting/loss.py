@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, column_or_1d
 
+from immax.arrays import Array
+from immax.atomic import write_text
 from immax.boosting.pairs import ROUNDS, constant_scores, gradient_hessian
-from immax.files import write_text
 from immax.links import by_score, decide, immax_proba, spec_proba
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
@@ -22,8 +23,6 @@ from immax.margins import power_margins, resolve_margins
 from immax.validation import check_choice, class_codes, nearest
 
 __all__ = ["OWN", "BoostingLoss", "LossOwner", "check_given", "make_loss"]
-
-Array = NDArray[Any]
 
 OWN = ("method", "margins", "power", "rule", "method_params")
 FIELDS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")

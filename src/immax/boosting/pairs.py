@@ -7,18 +7,16 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.compiled import worth_compiling
-from immax.cores import available_cores, in_threads
 from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.softmax import SoftmaxKernel
 from immax.losses.spec import LossSpec
 from immax.solvers import Problem, solve
+from immax.threads import available_cores, in_threads
 
 __all__ = ["FLOOR", "ROUNDS", "class_table", "constant_scores", "gradient_hessian"]
-
-Array = NDArray[Any]
 
 FLOOR = 1e-16  # XGBoost's own
 ROUNDS = 100  # about as often as the same is asked for
@@ -87,7 +85,7 @@ def _compiled(
     gradient: Array,
     hessian: Array,
 ) -> None:
-    from immax.compiled.gradient_pairs import gradient_pairs
+    from immax.compiled.boosting import gradient_pairs
 
     none = np.empty(0, np.float32)
     table = [
@@ -132,7 +130,7 @@ def _single(
 def _single_compiled(
     spec: LossSpec, scores: Array, y: Array, weight: Array | None, factor: float
 ) -> tuple[Array, Array]:
-    from immax.compiled.gradient_pairs import focal_pairs, single_pairs
+    from immax.compiled.boosting import focal_pairs, single_pairs
 
     gradient, hessian = np.empty((2, len(y)), np.float32)
     fixed = (scores, np.asarray(y, dtype=np.intp), *class_table(spec))

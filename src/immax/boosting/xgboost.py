@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
+from immax.boosting.eval_metrics import METRICS
 from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
-from immax.boosting.metrics import METRICS
 
 try:
     from xgboost import XGBClassifier
@@ -17,8 +17,6 @@ except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs XGBoost: pip install "immax[boosting]"') from error
 
 __all__ = ["IMMAXXGBClassifier"]
-
-Array = NDArray[Any]
 
 
 class IMMAXXGBClassifier(XGBClassifier, LossOwner):

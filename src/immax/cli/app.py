@@ -8,9 +8,9 @@ import typer
 
 from immax import __version__
 from immax.cli.bench import bench
-from immax.cli.compare import compare
-from immax.cli.margins import margins
+from immax.cli.comparison import compare
 from immax.cli.models import explain, fit, predict
+from immax.cli.prescription import margins
 
 __all__ = ["app"]
 

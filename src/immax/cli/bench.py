@@ -133,9 +133,9 @@ def export(
     reference: Annotated[str, typer.Option(help="For Markdown and LaTeX.")] = "immax",
 ) -> None:
     """All measures as CSV, or the tables as Markdown or LaTeX."""
+    from immax.atomic import write_text
     from immax.bench.store import Store
     from immax.bench.tables import long_csv
-    from immax.files import write_text
 
     with explained():
         if form is Format.csv:
@@ -165,10 +165,10 @@ def page(
 
 
 def _tables(path: Path, metric: str, reference: str) -> list[Any]:
-    from immax.bench.metrics import METRICS
     from immax.bench.plan import PlanError
     from immax.bench.store import Store
     from immax.bench.tables import Results, result_tables
+    from immax.evaluation.metrics import METRICS
     from immax.validation import nearest
 
     if metric not in METRICS:

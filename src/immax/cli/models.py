@@ -98,7 +98,7 @@ def explain(
     top: Annotated[int, typer.Option(help="Coefficients to show.", min=0)] = 10,
 ) -> None:
     """What a model is: classes, margins beside the theory's, thresholds, coefficients."""
-    from immax.cli.explanation import explanation, shown
+    from immax.cli.description import explanation, shown
     from immax.io import load_model
 
     with explained():

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from immax.atomic import beside
 from immax.datasets import read_chunks
 from immax.datasets.optional import optional_import
-from immax.files import beside
 from immax.io import ModelFile, ModelFileError, load_model
 
 __all__ = ["predicted", "write_predictions"]

@@ -1,9 +1,9 @@
 """Does it help on my data? Methods side by side under one protocol, and an answer."""
 
-from immax.compare.answer import Answer, Row, answer
-from immax.compare.candidates import CANDIDATES, DEFAULT, Candidate, choose_candidates
+from immax.compare.final_model import refit
 from immax.compare.protocol import Comparison, Protocol, compare
-from immax.compare.refit import refit
+from immax.compare.verdict import Answer, Row, answer
+from immax.evaluation.candidates import CANDIDATES, DEFAULT, Candidate, choose_candidates
 
 __all__ = [
     "CANDIDATES",

@@ -14,27 +14,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from immax import __version__
-from immax.bench.methods import make_estimator
-from immax.bench.run import chosen
-from immax.compare.candidates import CANDIDATES, PLAIN, choose_candidates
-from immax.compare.kept import Kept, Piece
-from immax.compare.measures import MEASURES, SCORERS, measures
+from immax.arrays import Array
+from immax.compare.fold_cache import Kept, Piece
 from immax.errors import WrongCall
+from immax.evaluation.candidates import CANDIDATES, PLAIN, choose_candidates
+from immax.evaluation.estimators import describe_choice, make_estimator
+from immax.evaluation.metrics import METRICS, measure
+from immax.evaluation.selection import Selection
 from immax.tabular import Schema, as_labels, describe_columns, prepare
 from immax.validation import nearest
 
 __all__ = ["Comparison", "Protocol", "compare", "make_candidate"]
 
-Array = NDArray[Any]
-
 FEWEST = 3  # rows of a class, so that every training part has two
 MOST_CLASSES = 100
-LAMS = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
-POWERS = [-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0]
+LAMS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+POWERS = (-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
 INNER_FOLDS = 3
 
 
@@ -48,8 +46,8 @@ class Protocol:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.metric not in MEASURES:
-            raise WrongCall(f"unknown metric {self.metric!r}{nearest(self.metric, MEASURES)}")
+        if self.metric not in METRICS:
+            raise WrongCall(f"unknown metric {self.metric!r}{nearest(self.metric, METRICS)}")
         if self.folds < 2 or self.repeats < 1:
             raise WrongCall("there must be at least 2 folds and 1 repeat")
 
@@ -95,7 +93,7 @@ class Comparison:
         """All measures of a method, one dict for each fold."""
         if name not in self._scores:
             self._scores[name] = [
-                measures(self.codes[test], piece.labels, piece.proba, len(self.classes))
+                measure(self.codes[test], piece.labels, piece.proba, len(self.classes))
                 for piece, (_, test) in zip(self.pieces[name], self.splits, strict=True)
             ]
         return self._scores[name]
@@ -246,14 +244,13 @@ class _Prepared:
 def make_candidate(name: str, y: Array, protocol: Protocol) -> Any:
     """An estimator that chooses its hyper-parameters within the samples that it is fitted to."""
     candidate = CANDIDATES[name]
-    selection = {
-        "folds": INNER_FOLDS,
-        "use_folds": 0,
-        "scoring": SCORERS[protocol.metric],
-        "lams": LAMS,
-        "powers": POWERS,
-        "trials": 3,
-    }
+    selection = Selection(
+        folds=INNER_FOLDS,
+        trials=3,
+        scoring=METRICS[protocol.metric].scorer,
+        lams=LAMS,
+        powers=POWERS,
+    )
     return make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
 
 
@@ -264,7 +261,7 @@ def _piece(name: str, X: Array, X_test: Array, y: Array, protocol: Protocol) -> 
         model = make_candidate(name, y, protocol).fit(X, y)
         labels = np.asarray(model.predict(X_test))
         proba = model.predict_proba(X_test) if CANDIDATES[name].proba else None
-    return Piece(labels, proba, time.perf_counter() - start, chosen(model))
+    return Piece(labels, proba, time.perf_counter() - start, describe_choice(model))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from immax.compiled.jit import jit
+from immax.compiled.compiler import jit
 
 __all__ = ["sweep"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from immax.compiled.jit import jit
+from immax.arrays import Array
+from immax.compiled.compiler import jit
 from immax.compiled.vector_math import exponentials, total
 
 __all__ = ["temperature_chain"]
-
-Array = NDArray[Any]
 
 LANES = 8  # samples that are done side by side
 FEW = 20_000  # exponentials of a sample, of which there is room for eight in the cache

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from immax.compiled.jit import jit
+from immax.compiled.compiler import jit
 
 __all__ = ["exp_of_negative", "exponentials", "exponentiate", "log1p_of_positive", "total"]
 

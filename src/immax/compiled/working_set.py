@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from immax.compiled.jit import jit
+from immax.compiled.compiler import jit
 
 __all__ = ["block", "spread", "sweeps", "violations"]
 

@@ -11,17 +11,14 @@ import math
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.datasets.cache import converted
 from immax.datasets.images import PARTS, ImageData, ImageFiles, data_folder, not_found
 
 __all__ = ["load_fashion_mnist", "load_mnist"]
-
-Array = NDArray[Any]
 
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 BYTE = 8

@@ -6,17 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.lib.format import open_memmap
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.datasets.cache import cache_dir
 
 __all__ = ["PARTS", "ImageData", "ImageFiles", "Part", "data_folder", "not_found"]
 
-Array = NDArray[Any]
 Part = Literal["train", "test"]
 
 PARTS: tuple[Part, Part] = ("train", "test")

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from immax.arrays import Array
 from immax.validation import check_choice
 
 __all__ = ["class_shares", "keep_shares", "long_tailed", "step_imbalanced", "subset"]
 
-Array = NDArray[Any]
 Indices = NDArray[np.intp]
 
 KINDS = ("long_tailed", "step", "none")

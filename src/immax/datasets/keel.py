@@ -10,16 +10,13 @@ import csv
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.validation import nearest
 
 __all__ = ["keel_names", "load_keel"]
-
-Array = NDArray[Any]
 
 MISSING = {"", "?", "<null>"}
 LABELS = {"negative": 0, "positive": 1}

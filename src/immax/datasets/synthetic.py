@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import helmert
 from scipy.special import ndtr, softmax
 from sklearn.utils import check_random_state
 
+from immax.arrays import Array
 from immax.datasets.imbalance import check_whole, class_shares
 from immax.validation import check_positive
 
 __all__ = ["SphericalMixture", "gaussian_mixture", "separable_pair", "sparse_text"]
-
-Array = NDArray[Any]
 
 WORDS_PER_TEXT = 40
 TOPIC_SHARE = 0.3  # of the words of a text

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.datasets.cache import converted
 from immax.datasets.download import Progress, Source, fetch
 from immax.datasets.images import PARTS, ImageData, ImageFiles, data_folder, not_found
@@ -21,7 +20,6 @@ from immax.datasets.optional import optional_import
 
 __all__ = ["load_tiny_imagenet"]
 
-Array = NDArray[Any]
 Read = Callable[[str], bytes]
 
 FOLDER = "tiny-imagenet-200"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.surrogates import Surrogate
 
 __all__ = ["max_prox"]
-
-Array = NDArray[Any]
 
 
 def max_prox(

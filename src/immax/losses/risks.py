@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.proximal import max_prox
 from immax.losses.softmax import SoftmaxKernel
 from immax.losses.spec import LossSpec
@@ -34,8 +34,6 @@ __all__ = [
     "SoftmaxRisk",
     "binary_risk",
 ]
-
-Array = NDArray[Any]
 
 BLOCK_ROWS = 8192
 

@@ -15,14 +15,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from immax.arrays import Array
 
 if TYPE_CHECKING:
     from immax.losses.spec import LossSpec
 
 __all__ = ["SoftmaxCurvature", "SoftmaxKernel", "as_scores", "focal_curvature", "focal_slope"]
-
-Array = NDArray[Any]
 
 
 def float_dtype(values: ArrayLike) -> Any:

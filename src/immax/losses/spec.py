@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from immax.arrays import Array, Vector
 from immax.losses.softmax import SoftmaxKernel, float_dtype
 from immax.margins import class_vector
 
 __all__ = ["LossSpec"]
-
-Vector = NDArray[np.float64]
 
 
 def _finite_vector(values: ArrayLike | None, name: str, n_classes: int, default: float) -> Vector:
@@ -146,7 +145,7 @@ class LossSpec:
         drop = self.draw(labels.size, random_state)
         return SoftmaxKernel(self, labels, drop, dtype=dtype)
 
-    def loss(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> NDArray[Any]:
+    def loss(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> Array:
         """Loss of each sample, shape (n,).
 
         ``random_state`` seeds the draws of a spec with a ``drop_rate``; the same seed
@@ -154,12 +153,12 @@ class LossSpec:
         """
         return self.kernel(y, random_state, float_dtype(scores)).loss(scores)
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> NDArray[Any]:
+    def gradient(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> Array:
         """Gradient of each sample's loss in its scores, shape (n, c)."""
         return self.kernel(y, random_state, float_dtype(scores)).gradient(scores)
 
     def hessian_product(
         self, scores: ArrayLike, y: ArrayLike, vectors: ArrayLike, random_state: Any = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Hessian of each sample's loss times that sample's row of ``vectors``, shape (n, c)."""
         return self.kernel(y, random_state, float_dtype(scores)).hessian_product(scores, vectors)

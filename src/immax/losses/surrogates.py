@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from immax.arrays import Array
 from immax.losses.softmax import as_scores, float_dtype, focal_curvature, focal_slope
 from immax.margins import class_vector
 
@@ -29,8 +29,6 @@ __all__ = [
     "smoothed_hinge",
     "softplus",
 ]
-
-Array = NDArray[Any]
 
 
 def softplus(u: Array) -> Array:

@@ -1,19 +1,17 @@
-"""Pictures for notebooks, and the page of a comparison."""
+"""The page of a comparison. The plots are in ``immax.plots``, and can be had from here too."""
 
-from immax.report.displays import (
+from immax.plots import (
     ComparisonDisplay,
     MarginsDisplay,
     PrecisionRecallDisplay,
     ReliabilityDisplay,
-)
-from immax.report.page import write_report
-from immax.report.plots import (
     plot_comparison,
     plot_margins,
     plot_precision_recall,
     plot_reliability,
+    plot_search,
 )
-from immax.search.picture import plot_search
+from immax.report.page import write_report
 
 __all__ = [
     "ComparisonDisplay",

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from immax import __version__
-from immax.bench.run import environment
-from immax.compare.answer import Answer
-from immax.compare.candidates import CANDIDATES, PLAIN
-from immax.compare.measures import MEASURES
+from immax.atomic import write_text
 from immax.compare.protocol import INNER_FOLDS, Comparison
-from immax.files import write_text
-from immax.report.figures import comparison, margins, precision_recall, reliability, surface
+from immax.compare.verdict import Answer
+from immax.evaluation.candidates import CANDIDATES, PLAIN
+from immax.evaluation.environment import describe_environment
+from immax.evaluation.metrics import METRICS
+from immax.report.pictures import comparison, margins, precision_recall, reliability, surface
 from immax.report.tables import class_rows, confusion, data_rows
 
 __all__ = ["About", "render", "write_report"]
@@ -75,8 +75,8 @@ def render(found: Comparison, answer: Answer, models: Mapping[str, Any], about: 
         about=about,
         answer=answer,
         title=f"{about.target} of {about.source}",
-        measures=[name for name in MEASURES if any(name in row.measures for row in answer.rows)],
-        higher=MEASURES,
+        measures=[name for name in METRICS if any(name in row.measures for row in answer.rows)],
+        higher={name: metric.higher_is_better for name, metric in METRICS.items()},
         classes=data_rows(found),
         found=found,
         ratio=found.counts.max() / found.counts.min(),
@@ -99,7 +99,7 @@ def render(found: Comparison, answer: Answer, models: Mapping[str, Any], about: 
         machine=machine,
         thresholds=_thresholds(machine, found),
         certificate=None if machine is None else _certificate(searched, found),
-        environment=environment(),
+        environment=describe_environment(),
         version=__version__,
         date=f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d %H:%M} UTC",
     )

@@ -7,7 +7,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from immax.pictures import TIP
+from immax.plots.axes import TOOLTIP
 
 __all__ = ["page_style", "to_svg"]
 
@@ -89,9 +89,9 @@ def _inner(key: str, value: str) -> bool:
 def _own_ids(element: Any, used: set[str], name: str) -> None:
     """Ids that no other picture of the page has; those that carry a text become it."""
     own = element.attrib.pop("id", "")
-    if own.startswith(TIP):
+    if own.startswith(TOOLTIP):
         title = ElementTree.Element(f"{{{SVG}}}title")
-        title.text = own.removeprefix(TIP)
+        title.text = own.removeprefix(TOOLTIP)
         element.insert(0, title)
         element.set("class", "tip")
     elif own in used:

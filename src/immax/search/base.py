@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from immax.arrays import Array
 from immax.search.cells import Cells, Results
 from immax.search.families import MarginFamily, full_grid, resolve_family
 from immax.search.folds import make_folds
@@ -20,8 +21,6 @@ from immax.search.selection import choose_cell, near_ties, spread
 from immax.validation import Sample, training_sample
 
 __all__ = ["MarginSearch", "grid_of"]
-
-Array = NDArray[Any]
 
 
 class MarginSearch(ClassifierMixin, BaseEstimator):
@@ -180,7 +179,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the scores of all cells, the theory's margins and the choice; returns the axes."""
-        from immax.search.picture import plot_search
+        from immax.plots.search import plot_search
 
         return plot_search(self, ax)
 

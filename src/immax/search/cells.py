@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from immax.arrays import Array
 from immax.linear import immax_risk
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
@@ -20,8 +20,6 @@ from immax.solvers.lbfgs import lbfgs
 from immax.solvers.memory import Memory
 
 __all__ = ["Cells", "Judge", "LinearCells", "Results", "linear_path"]
-
-Array = NDArray[Any]
 
 MOST = 1000  # iterations
 

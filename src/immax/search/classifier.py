@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from immax.arrays import Array
 from immax.linear import IMMAXClassifier
 from immax.search.base import MarginSearch, grid_of
 from immax.search.cells import Cells, Judge, LinearCells
@@ -19,8 +20,6 @@ from immax.search.scoring import Scorer
 from immax.validation import Sample, check_choice
 
 __all__ = ["IMMAXClassifierCV"]
-
-Array = NDArray[Any]
 
 LAMS = np.logspace(-6, 1, 8)
 ROUGH, FINE = 3e-5, 1e-6  # of an objective, for labels and for probabilities

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from immax.arrays import Vector
 from immax.margins import class_vector, power_margins, share_tail, theory_margins
 
 __all__ = [
@@ -24,8 +25,6 @@ __all__ = [
     "full_grid",
     "resolve_family",
 ]
-
-Vector = NDArray[np.float64]
 
 
 class MarginFamily(Protocol):

@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
+
+from immax.arrays import Array
 
 __all__ = ["LOO", "Fold", "make_folds"]
 
-Array = NDArray[Any]
 Fold = tuple[Array, list[Array]]
 
 LOO = "loo"

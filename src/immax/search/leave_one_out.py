@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.linear import immax_risk
 from immax.search.cells import Judge, Results, linear_path
 from immax.search.families import MarginFamily
@@ -29,8 +29,6 @@ from immax.solvers import Problem
 from immax.solvers.newton import unit_hessian
 
 __all__ = ["MOST_PARAMETERS", "LeaveOneOut", "left_out_scores"]
-
-Array = NDArray[Any]
 
 MOST_PARAMETERS = 1000  # whose Hessian is inverted
 

@@ -7,15 +7,13 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
+from immax.arrays import Array
 from immax.links import by_score, decide, immax_proba
 
 __all__ = ["HeldOut", "Scorer", "averages", "log_probability"]
-
-Array = NDArray[Any]
 
 CELLS = 100  # of a search, more or less
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from immax.arrays import Array
 
 __all__ = ["choose_cell", "near_ties", "spread"]
-
-Array = NDArray[Any]
 
 
 def near_ties(scores: Array, best: int) -> Array:

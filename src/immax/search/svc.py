@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from immax.kernel import IMMAXSVC
-from immax.machines.data import Data, Points
-from immax.machines.solve import solve_machines, votes
+from immax.arrays import Array
+from immax.kernels.machines import solve_machines, votes
+from immax.kernels.samples import Data, Points
+from immax.kernels.svc import IMMAXSVC
 from immax.search.base import MarginSearch, grid_of
 from immax.search.cells import Cells, Judge, Results
 from immax.search.families import MarginFamily
@@ -22,8 +23,6 @@ from immax.search.scoring import Scorer
 from immax.validation import Sample
 
 __all__ = ["IMMAXSVCCV"]
-
-Array = NDArray[Any]
 
 CS = np.logspace(-2, 3, 6)
 

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from immax.arrays import Vector
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector
 from immax.search.families import MarginFamily, PowerFamily, resolve_family
 
 __all__ = ["suggest_margins", "suggest_method", "tune"]
-
-Vector = NDArray[np.float64]
 
 
 def _names(family: MarginFamily, n: int) -> list[str]:

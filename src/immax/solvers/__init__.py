@@ -14,15 +14,15 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from immax.solvers.certificate import reachable
+from immax.arrays import Array
 from immax.solvers.dual_ascent import dual_ascent, worth_ascending
+from immax.solvers.gap import reachable
 from immax.solvers.lbfgs import lbfgs
 from immax.solvers.multipliers import multipliers
 from immax.solvers.newton import newton
 from immax.solvers.problem import Problem, Solution
-from immax.solvers.rehearsal import rehearse, worth_rehearsing
+from immax.solvers.single_precision import rehearse, worth_rehearsing
 
 __all__ = ["SOLVERS", "Problem", "Solution", "choose", "solve"]
 
@@ -52,7 +52,7 @@ def choose(problem: Problem[Any]) -> str:
 def solve(
     problem: Problem[Any],
     solver: str = "auto",
-    start: NDArray[Any] | None = None,
+    start: Array | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
     random_state: int = 0,
@@ -92,7 +92,7 @@ def solve(
 def _run(
     problem: Problem[Any],
     smooth: Callable[..., Solution],
-    start: NDArray[Any] | None,
+    start: Array | None,
     max_iter: int,
     options: dict[str, Any],
 ) -> Solution:

@@ -17,16 +17,14 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms
 
+from immax.arrays import Array
 from immax.compiled import numba_is_here
 from immax.losses.risks import MarginRisk
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["dual_ascent", "worth_ascending"]
-
-Array = NDArray[Any]
 
 LARGE = 1_000_000  # entries of X
 BIAS = 0.3  # the square of the bias's feature, in units of the samples' mean squared norm

@@ -8,21 +8,17 @@ stays a fraction of the whole, and a fit that is easy without it never pays.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
-from immax.solvers.certificate import Certifier, settle_biases
+from immax.solvers.gap import Certifier, settle_biases
 from immax.solvers.line_search import Point, step
 from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import diagonal_preconditioner, strong_preconditioner
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["lbfgs"]
-
-Array = NDArray[Any]
 
 ENOUGH = 8  # iterations that a preconditioner of another problem should do for
 

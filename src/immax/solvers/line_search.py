@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
 __all__ = ["Point", "step"]
-
-Array = NDArray[Any]
 
 MOST_TRIALS = 40
 MOST_GROWTH = 100.0  # of the scores, in the first trial of a step

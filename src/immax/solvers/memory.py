@@ -6,13 +6,11 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.solvers.preconditioners import Preconditioner
 
 __all__ = ["Memory"]
-
-Array = NDArray[Any]
 
 
 class Memory:

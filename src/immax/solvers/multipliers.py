@@ -9,18 +9,15 @@ a round has not brought the gap down.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.risks import KinkedRisk
-from immax.solvers.certificate import reachable, settle_biases
+from immax.solvers.gap import reachable, settle_biases
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["multipliers"]
-
-Array = NDArray[Any]
 
 MOST_ROUNDS = 60
 START_STIFFNESS = 0.25  # wide enough that a score of zero feels the curvature

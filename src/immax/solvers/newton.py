@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.risks import Curvature, SmoothRisk
-from immax.solvers.certificate import Certifier
+from immax.solvers.gap import Certifier
 from immax.solvers.line_search import Point, step
 from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["hessian", "newton", "unit_hessian"]
 
-Array = NDArray[Any]
 BLOCK_ROWS = 4096
 MOST_PARAMETERS = 3000  # beyond, conjugate gradients instead of a factorisation
 

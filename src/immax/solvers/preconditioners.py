@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
@@ -27,7 +27,6 @@ __all__ = [
     "strong_preconditioner",
 ]
 
-Array = NDArray[Any]
 Preconditioner = Callable[[Array], Array]
 Builder = Callable[[Problem[SmoothRisk], Array, np.random.Generator], Preconditioner]
 

@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from immax.arrays import Array
 from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.solvers.row_parts import RowParts
 
 __all__ = ["Problem", "Solution"]
 
-Array = NDArray[Any]
 R = TypeVar("R", bound="SmoothRisk | KinkedRisk")
 
 

@@ -6,14 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from immax.cores import available_cores, in_threads
+from immax.arrays import Array
+from immax.threads import available_cores, in_threads
 
 __all__ = ["RowParts"]
-
-Array = NDArray[Any]
 
 ENTRIES_PER_THREAD = 250_000  # fewer are not worth a thread
 

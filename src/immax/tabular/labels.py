@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from immax.arrays import Array
 from immax.datasets.optional import optional_import
 from immax.errors import WrongCall
 
 __all__ = ["as_labels"]
 
 
-def as_labels(column: Any) -> NDArray[Any]:
+def as_labels(column: Any) -> Array:
     """Truth values and whole numbers as they are, all else as text; other numbers are refused.
 
     Examples

@@ -10,7 +10,7 @@ from immax.theory.bounds import (
     search_margins,
     uniform_margin_bound,
 )
-from immax.theory.certificate import Certificate, best_margins, certificate
+from immax.theory.certificates import Certificate, best_margins, certificate
 from immax.theory.consistency import (
     best_conditional_risk,
     calibration,
@@ -18,7 +18,7 @@ from immax.theory.consistency import (
     counter_example,
     implied_threshold,
 )
-from immax.theory.margin_loss import (
+from immax.theory.margin_losses import (
     empirical_margin_loss,
     margin_loss,
     margins_of,

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from immax.arrays import Array
 from immax.margins import class_vector, positive_number
-from immax.theory.margin_loss import check_sample, margin_loss, margins_of
+from immax.theory.margin_losses import check_sample, margin_loss, margins_of
 
 __all__ = ["Bound", "margin_bound", "norm_cover", "search_margins", "uniform_margin_bound"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

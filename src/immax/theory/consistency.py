@@ -6,15 +6,16 @@ number h (of class 1) where there are two classes, or c of them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from immax.arrays import Array
 from immax.losses.surrogates import SURROGATES, runner_up
 from immax.margins import class_vector
-from immax.theory.margin_loss import margin_loss, predictions, zero_one_loss
+from immax.theory.margin_losses import margin_loss, predictions, zero_one_loss
 
 __all__ = [
     "CounterExample",
@@ -26,7 +27,6 @@ __all__ = [
     "implied_threshold",
 ]
 
-Array = NDArray[Any]
 LOSSES = ("zero-one", "margin", "cost-sensitive", *SURROGATES)
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immax.machines.gram import Kernel
+from immax.arrays import Array
+from immax.kernels.gram import Kernel
 from immax.theory.rademacher import row_norms
 
 __all__ = ["Hypothesis", "hypothesis"]
-
-Array = NDArray[Any]
 
 
 class Hypothesis(NamedTuple):

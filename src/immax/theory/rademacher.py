@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms as euclidean_norms
 
+from immax.arrays import Array
 from immax.margins import class_radii, class_vector, positive_number
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "row_norms",
 ]
 
-Array = NDArray[Any]
 STEPS = ("sample", "classes", "radius")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog, nnls
 
+from immax.arrays import Array, Vector
 from immax.margins import class_radii, class_vector, positive_number, theory_margins
 from immax.theory.rademacher import row_norms
 
@@ -22,8 +22,6 @@ __all__ = [
     "renyi_divergence",
     "renyi_excess",
 ]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,7 @@ def _widest(X: Array, signs: Array) -> Hyperplane:
     return Hyperplane(normal, offset)
 
 
-def optimal_split(
-    margin: float, counts: ArrayLike, radii: ArrayLike | None = None
-) -> NDArray[np.float64]:
+def optimal_split(margin: float, counts: ArrayLike, radii: ArrayLike | None = None) -> Vector:
     """``rho_k ∝ m_k^{1/3} r_k^{2/3}`` with the sum ``2 margin`` (equation optimal-separable).
 
     Examples
@@ -114,7 +110,7 @@ def optimal_split(
     return theory_margins(counts, radii, total=2 * margin)
 
 
-def ldam_split(margin: float, counts: ArrayLike) -> NDArray[np.float64]:
+def ldam_split(margin: float, counts: ArrayLike) -> Vector:
     """LDAM's split, the other way round: ``rho_k ∝ m_other^{1/4}``, two classes.
 
     Examples

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.data import ConcatDataset, Subset, TensorDataset
 
+from immax.arrays import Array, Vector
+
 __all__ = ["as_counts", "class_counts", "labels_of"]
 
 
@@ -44,7 +46,7 @@ def class_counts(source: Any, num_classes: int | None = None) -> NDArray[np.int6
     return counts
 
 
-def labels_of(source: Any) -> NDArray[Any]:
+def labels_of(source: Any) -> Array:
     """The labels that a data set or an array holds."""
     if isinstance(source, Subset):
         return labels_of(source.dataset)[np.asarray(source.indices, dtype=np.intp)]
@@ -62,7 +64,7 @@ def labels_of(source: Any) -> NDArray[Any]:
     return np.asarray(source)
 
 
-def as_counts(source: Any) -> NDArray[np.float64]:
+def as_counts(source: Any) -> Vector:
     """Counts as they are, or counted. Counts are positive, and labels begin with 0."""
     is_dataset = isinstance(source, torch.utils.data.Dataset)
     values = None if is_dataset else labels_of(source)

@@ -13,17 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor
 
+from immax.arrays import Array
 from immax.compiled import numba_is_here
-from immax.cores import in_threads
+from immax.threads import in_threads
 from immax.torch.call import Call, looked_up
 from immax.torch.composite import adjusted, composite_loss
 
 __all__ = ["FewPasses", "few_passes_pay", "loss_and_gradient"]
-
-Array = NDArray[Any]
 
 FEWEST_ENTRIES = 2**17  # below, a Python function in the graph costs more than it saves
 FEWEST_OF_MANY_STEPS = 2**13  # the same for methods that take PyTorch many operations
@@ -103,7 +101,7 @@ def _array(values: Tensor | None, default: Array) -> Array:
 
 
 def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
-    from immax.compiled.softmax_rows import softmax_rows
+    from immax.compiled.softmax import softmax_rows
 
     table = call.table
     n, c = logits.shape

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from immax.arrays import Vector
 from immax.margins import class_vector, power_margins, share_tail
 from immax.torch import links
 from immax.torch.checks import check_arguments, check_class_vector
@@ -23,7 +24,7 @@ __all__ = ["IMMAXBinaryLoss", "IMMAXExponentialLoss", "IMMAXHingeLoss", "IMMAXLo
 
 def _margins(
     counts: Any, rho: ArrayLike | None, total: str | float, power: float, groups: Any
-) -> NDArray[np.float64]:
+) -> Vector:
     """Margins proportional to ``count^power``, equal within groups, on the asked scale."""
     if rho is not None:
         return class_vector(_array(rho), "rho")

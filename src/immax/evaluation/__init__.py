@@ -1,0 +1,1 @@
+"""What experiments and comparisons share: metrics, statistics, candidates, the environment."""

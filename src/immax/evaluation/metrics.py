@@ -1,0 +1,187 @@
+"""The one registry of metrics.
+
+A metric is a function and a row: its name, which direction is better, whether it is a share, what
+it needs, and the scikit-learn scorer by which hyper-parameters are selected for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import average_precision_score, f1_score
+
+from immax.arrays import Array
+
+__all__ = ["METRICS", "Metric", "expected_calibration_error", "measure", "own_log_probability"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of the registry.
+
+    Attributes
+    ----------
+    name : str
+    compute : callable
+        ``compute(y, labels, proba, n_classes) -> float``, where ``y`` and ``labels`` are class
+        codes and ``proba`` has shape (n, n_classes), or is None.
+    higher_is_better : bool
+    is_share : bool
+        Whether tables show it in per cent.
+    needs_proba : bool
+        Whether classifiers without probabilities do not have it.
+    scorer : str
+        The scikit-learn scorer by which hyper-parameters are selected.
+    """
+
+    name: str
+    compute: Callable[..., float]
+    higher_is_better: bool
+    is_share: bool
+    needs_proba: bool
+    scorer: str
+
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        return self.name.replace("_", " ")
+
+    @property
+    def sign(self) -> float:
+        """1 if higher is better, and -1 if lower is."""
+        return 1.0 if self.higher_is_better else -1.0
+
+    @property
+    def factor(self) -> float:
+        """What tables multiply values by."""
+        return 100.0 if self.is_share else 1.0
+
+    @property
+    def digits(self) -> int:
+        """The decimals that tables show."""
+        return 2 if self.is_share else 4
+
+
+_METRICS: dict[str, Metric] = {}
+METRICS: Mapping[str, Metric] = MappingProxyType(_METRICS)
+"""All metrics by name, in the order in which tables show them."""
+
+
+def _metric(
+    scorer: str, *, higher_is_better: bool = True, is_share: bool = True, needs_proba: bool = False
+) -> Callable[[Callable[..., float]], Callable[..., float]]:
+    """Register a function under its own name."""
+
+    def register(compute: Callable[..., float]) -> Callable[..., float]:
+        name = compute.__name__
+        _METRICS[name] = Metric(name, compute, higher_is_better, is_share, needs_proba, scorer)
+        return compute
+
+    return register
+
+
+@_metric("accuracy")
+def accuracy(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+    """Return the share of samples whose predicted label is right."""
+    return float(np.mean(labels == y))
+
+
+@_metric("balanced_accuracy")
+def balanced_accuracy(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+    """Return the mean recall of the classes that have samples."""
+    recalls = [np.mean(labels[y == k] == k) for k in range(n_classes) if (y == k).any()]
+    return float(np.mean(recalls))
+
+
+@_metric("f1_macro")
+def macro_f1(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+    """Return the mean F1 score of the classes."""
+    return float(f1_score(y, labels, average="macro", zero_division=0))
+
+
+@_metric("neg_log_loss", higher_is_better=False, is_share=False, needs_proba=True)
+def log_loss(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+    """Return minus the mean log-probability of each sample's own class."""
+    return float(-own_log_probability(proba, y).mean())
+
+
+# Calibration alone is not worth selecting for: constant probabilities are calibrated too.
+@_metric("neg_log_loss", higher_is_better=False, needs_proba=True)
+def ece(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+    """Return the expected calibration error of the highest probability."""
+    return expected_calibration_error(proba, y)
+
+
+@_metric("neg_log_loss", is_share=False, needs_proba=True)
+def average_precision(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+    """Return the average precision of the rarer of two classes, or the mean over more classes."""
+    classes = np.unique(y)
+    if n_classes == 2:
+        classes = np.bincount(y, minlength=2).argsort(kind="stable")[:1]
+    return float(np.mean([average_precision_score(y == k, proba[:, k]) for k in classes]))
+
+
+def own_log_probability(proba: Array, y: Array) -> Array:
+    """Return the log-probability of each sample's own class, bounded from below.
+
+    Examples
+    --------
+    >>> own_log_probability(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0, 0])).round(3)
+    array([-0.693,  0.   ])
+    """
+    own = proba[np.arange(len(y)), y].astype(np.float64)
+    return np.asarray(np.log(np.maximum(own, np.finfo(np.float64).eps)))
+
+
+def expected_calibration_error(proba: ArrayLike, y: ArrayLike, bins: int = 15) -> float:
+    """Return how far the highest probability is from the share of right answers, on average.
+
+    Samples are put into bins of equal width by their highest probability.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n, c)
+    y : array-like of shape (n,)
+        Codes of the true classes.
+    bins : int, default=15
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> expected_calibration_error([[0.2, 0.8], [0.2, 0.8]], [1, 0])
+    0.3
+    """
+    p = np.asarray(proba, dtype=np.float64)
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == np.asarray(y)
+    which = np.minimum((confidence * bins).astype(int), bins - 1)
+    gaps = np.bincount(which, weights=right - confidence, minlength=bins)
+    return round(float(np.abs(gaps).sum() / len(p)), 12)
+
+
+def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dict[str, float]:
+    """Return every metric of the registry that the predictions determine.
+
+    Parameters
+    ----------
+    y, labels : ndarray of shape (n,)
+        Codes of the true and of the predicted classes.
+    proba : ndarray of shape (n, n_classes), optional
+        Without probabilities, the metrics that need them are missing.
+    n_classes : int
+
+    Returns
+    -------
+    dict of str to float
+    """
+    return {
+        metric.name: metric.compute(y, labels, proba, n_classes)
+        for metric in METRICS.values()
+        if proba is not None or not metric.needs_proba
+    }

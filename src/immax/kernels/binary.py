@@ -1,0 +1,89 @@
+"""Machines of two classes, by libsvm.
+
+``min over w, b of 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i) / rho_y)`` with margins that sum
+to one is an SVM with one margin for both classes, weights ``1 / rho_y`` and a shifted bias: with
+``f = g/2 + rho_1 - 1/2`` it is a quarter of ``1/2 ||w_g||^2 + sum_i (2 C_i / rho_y) max(0, 1 -
+y_i g(x_i))``.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from immax.arrays import Array
+from immax.kernels.machine import Machine
+from immax.kernels.samples import Data
+
+__all__ = ["binary_machine"]
+
+SMALL = 256  # samples that are solved to the end of the arithmetic's precision
+EXACT = 1e-10
+
+
+def binary_machine(
+    data: Data,
+    y: Array,
+    limits: Array,
+    rho: Array,
+    tol: float = 1e-3,
+    max_iter: int = -1,
+    cache_size: float = 200,
+) -> Machine:
+    """Solve by libsvm, to its tolerance.
+
+    Parameters
+    ----------
+    data : Data
+        Of m samples.
+    y : ndarray of int, shape (m,)
+        0 or 1; scores are those of 1.
+    limits : ndarray of shape (m,)
+        The C_i.
+    rho : ndarray of shape (2,)
+        Only their ratio matters.
+    tol, max_iter, cache_size
+        As in scikit-learn's SVC. Small problems are solved to the end of the arithmetic's
+        precision if they can be, which costs next to nothing.
+    """
+    rho = rho / rho.sum()
+    options, X = data.libsvm
+    svc = SVC(C=1.0, tol=tol, max_iter=max_iter, cache_size=cache_size, **options)
+    weight = 2 * limits / rho[y]
+    with warnings.catch_warnings():
+        # Its warning cannot say how far the optimum is.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if y.size <= SMALL and max_iter == -1:
+            exact = clone(svc).set_params(tol=min(tol, EXACT), max_iter=100 * SMALL)
+            exact.fit(X, y, sample_weight=weight)
+            if exact.fit_status_ == 0:
+                return _machine(exact, data, y, limits, rho)
+        svc.fit(X, y, sample_weight=weight)
+    return _machine(svc, data, y, limits, rho)
+
+
+def _machine(svc: SVC, data: Data, y: Array, limits: Array, rho: Array) -> Machine:
+    """What libsvm found, in the scaling of unequal margins, and its gap."""
+    dual = svc.dual_coef_.toarray() if sparse.issparse(svc.dual_coef_) else svc.dual_coef_
+    coefficients = np.zeros((1, y.size))
+    coefficients[0, svc.support_] = dual[0] / 2
+    bias = float(svc.intercept_[0]) / 2 + rho[1] - 0.5
+    products = data.combine(coefficients)[0]
+    signs = np.where(y == 1, 1.0, -1.0)
+    norm = float(coefficients[0] @ products)
+    slack = np.maximum(0, 1 - signs * (products + bias) / rho[y])
+    primal = norm / 2 + float(limits @ slack)
+    dual_value = float(np.abs(coefficients).sum()) / 2 - norm / 2
+    return Machine(
+        coefficients,
+        np.array([bias]),
+        primal,
+        max(primal - dual_value, 0.0),
+        int(np.sum(svc.n_iter_)),
+        svc.fit_status_ == 0,
+    )

@@ -1,0 +1,87 @@
+"""Rows of a kernel matrix, computed when they are asked for and kept while there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.kernels.gram import Kernel, in_blocks
+
+__all__ = ["KernelRows", "MatrixRows", "Rows"]
+
+
+class Rows(Protocol):
+    """Rows of a kernel matrix, (m, m)."""
+
+    store: Array  # (any number, m)
+    capacity: int  # rows that can be had at once
+
+    def slots(self, samples: Array) -> Array:
+        """Where in ``store`` the rows of these samples are."""
+
+
+class MatrixRows:
+    """Rows of a matrix that is already there."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.store = matrix
+        self.capacity = matrix.shape[0]
+
+    def slots(self, samples: Array) -> Array:
+        return samples
+
+
+class KernelRows:
+    """Rows of the kernel matrix of X; those that were not asked for the longest go first.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With the rows of X for its points.
+    X : {ndarray, sparse matrix} of shape (m, d)
+    cache_size : float
+        Megabytes of rows to keep. They are kept in double precision if all of them fit, and in
+        single precision if not.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, cache_size: float) -> None:
+        m = X.shape[0]
+        room = cache_size * 2**20
+        dtype = np.float64 if room >= 8 * m**2 else np.float32
+        self.capacity = min(m, max(2, int(room / (np.dtype(dtype).itemsize * m))))
+        self.store = np.empty((self.capacity, m), dtype)
+        self._kernel, self._X = kernel, X
+        self._slot = np.full(m, -1)  # of each sample
+        self._owner = np.full(self.capacity, -1)  # of each slot
+        self._used = np.zeros(self.capacity, dtype=np.int64)
+        self._clock = 0
+
+    def slots(self, samples: Array) -> Array:
+        self._clock += 1
+        known = self._slot[samples]
+        self._used[known[known >= 0]] = self._clock
+        missing = samples[known < 0]
+        if missing.size:
+            free = np.argpartition(self._used, missing.size - 1)[: missing.size]
+            owners = self._owner[free]
+            self._slot[owners[owners >= 0]] = -1
+            self._owner[free] = missing
+            self._slot[missing] = free
+            self._used[free] = self._clock
+            self._compute(missing, free)
+        return np.asarray(self._slot[samples])
+
+    def _compute(self, samples: Array, slots: Array) -> None:
+        m = self._slot.size
+
+        def work(parts: Iterator[slice], height: int) -> None:
+            values, scratch = np.empty((height, m), self.store.dtype), np.empty((height, m))
+            for part in parts:
+                n = part.stop - part.start
+                block = self._kernel(self._X[samples[part]], values[:n], scratch[:n])
+                self.store[slots[part]] = block
+
+        in_blocks(work, samples.size, m)
