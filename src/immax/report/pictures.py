@@ -88,8 +88,7 @@ def precision_recall(found: Comparison, answer: Answer) -> Figure | None:
         return None
     name = found.class_names[rare]
     display = PrecisionRecallDisplay.from_predictions(y == rare, scores, class_name=name)
-    values = sorted(display.curves.items(), key=lambda item: -item[1][2])
-    each = ", ".join(f"{own} {curve[2]:.3f}" for own, curve in values)
+    each = ", ".join(f"{own} {curve.average_precision:.3f}" for own, curve in display.ordered())
     text = f"Precision against recall of the rarest class, {name}. Average precision: {each}."
     return _drawn("precision-recall", text, display.plot, 7.5, 4.6)
 
