@@ -106,20 +106,20 @@ def test_the_theme_follows_the_system_and_the_button(page):
 def test_every_figure_has_a_text_and_says_values_when_pointed_at(page):
     script = """
       const figures = [...document.querySelectorAll("svg.figure")];
-      const part = document.querySelector("svg .tip");
+      const part = document.querySelector("svg .has-tooltip");
       part.dispatchEvent(new PointerEvent("pointermove", {clientX: 5, clientY: 5}));
-      const tip = document.getElementById("tip");
-      const shown = {hidden: tip.hidden, text: tip.textContent};
+      const tooltip = document.getElementById("tooltip");
+      const shown = {hidden: tooltip.hidden, text: tooltip.textContent};
       part.dispatchEvent(new PointerEvent("pointerleave"));
       return {texts: figures.map((one) => one.getAttribute("aria-label")),
               words: [...document.querySelectorAll("figcaption p")].map((one) => one.textContent),
-              tips: document.querySelectorAll("svg .tip").length, shown, after: tip.hidden};
+              tooltips: document.querySelectorAll("svg .has-tooltip").length, shown, after: tooltip.hidden};
     """
     found, _ = browse(page, script)
     assert len(found["texts"]) == 5
     assert all(len(text) > 40 for text in found["texts"])
     assert found["words"] == found["texts"]
-    assert found["tips"] > 30
+    assert found["tooltips"] > 30
     assert found["shown"]["hidden"] is False
     assert "gain" in found["shown"]["text"]
     assert found["after"] is True
