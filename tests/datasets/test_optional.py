@@ -14,5 +14,5 @@ def test_the_module_is_returned():
 
 def test_the_message_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="^tables need pandas$"):
+    with pytest.raises(ImportError, match=r"^tables need pandas$"):
         optional_import("pandas", "tables need pandas")

@@ -128,9 +128,7 @@ def test_damaged_data(tmp_path, changes, message, pack, cache):
 
 
 def test_missing_data(tmp_path):
-    message = (
-        r"looked for wnids.txt, the folder tiny-imagenet-200 and tiny-imagenet-200.zip; download"
-    )
+    message = r"looked for wnids.txt, the folder tiny-imagenet-200 and tiny-imagenet-200.zip; down"
     with pytest.raises(FileNotFoundError, match=message):
         load_tiny_imagenet(tmp_path)
     files = made_up()

@@ -56,7 +56,7 @@ class MarginsDisplay(Display):
         Parameters
         ----------
         model : fitted classifier
-            Any with ``margins_`` and ``classes_``.
+            With ``margins_`` and ``classes_``.
         counts : array-like of shape (c,), optional
             Class counts; with them, the theory's margins are shown too.
 
@@ -133,7 +133,7 @@ def plot_margins(
     Parameters
     ----------
     model : fitted classifier
-        Any with ``margins_`` and ``classes_``.
+        With ``margins_`` and ``classes_``.
     counts : array-like of shape (c,), optional
         Class counts; with them, the theory's margins are shown too.
     ax : matplotlib Axes, optional

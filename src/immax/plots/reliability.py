@@ -97,7 +97,7 @@ class ReliabilityDisplay(Display):
         Parameters
         ----------
         model : fitted classifier
-            Any with ``predict_proba`` and ``classes_``.
+            With ``predict_proba`` and ``classes_``.
         X : {array-like, sparse matrix, data frame} of shape (n, d)
             Samples that the classifier was not fitted to.
         y : array-like of shape (n,)
