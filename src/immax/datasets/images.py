@@ -25,7 +25,7 @@ PARTS: tuple[Part, Part] = ("train", "test")
 class ImageData:
     """A training and a test set of images.
 
-    Attributes
+    Parameters
     ----------
     X_train, X_test : ndarray of uint8, shape (n, channels, height, width)
         Memory-mapped and read-only.
@@ -58,20 +58,57 @@ class ImageFiles:
     folder: Path
 
     def images(self, part: Part, shape: tuple[int, ...]) -> Array:
-        """Create an array of images on disk, to be filled by the caller."""
+        """Create an array of images on disk, to be filled by the caller.
+
+        Parameters
+        ----------
+        part : {"train", "test"}
+            Which set the images belong to.
+        shape : tuple of int
+            (n, channels, height, width).
+
+        Returns
+        -------
+        ndarray of uint8
+            A writable memory map.
+        """
         return open_memmap(self.folder / f"X_{part}.npy", "w+", np.uint8, shape)
 
     def write_labels(self, part: Part, labels: Array) -> None:
-        """Write the labels as integers."""
+        """Write the labels as integers.
+
+        Parameters
+        ----------
+        part : {"train", "test"}
+            Which set the labels belong to.
+        labels : ndarray of shape (n,)
+            Indices of classes.
+        """
         np.save(self.folder / f"y_{part}.npy", labels.astype(np.int64))
 
     def write_names(self, class_names: Sequence[str]) -> None:
-        """Write the names of the classes."""
+        """Write the names of the classes.
+
+        Parameters
+        ----------
+        class_names : sequence of str
+            The names.
+        """
         names = json.dumps(list(class_names))
         (self.folder / "class_names.json").write_text(names, encoding="utf-8")
 
     def load(self, name: str) -> ImageData:
-        """Map the images into memory and read labels and names."""
+        """Map the images into memory and read labels and names.
+
+        Parameters
+        ----------
+        name : str
+            The name of the data set.
+
+        Returns
+        -------
+        ImageData
+        """
         arrays = {
             f"{axis}_{part}": np.load(
                 self.folder / f"{axis}_{part}.npy", mmap_mode="r" if axis == "X" else None

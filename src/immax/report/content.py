@@ -83,7 +83,19 @@ class About:
 
 @dataclass(frozen=True)
 class DataSection:
-    """The table, its columns and its classes; the ratio is that of the extreme class counts."""
+    """The table, its columns and its classes.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    columns : tuple of Column
+        All columns but that of the labels.
+    ratio : float
+        Count of the most frequent class over that of the rarest.
+    classes : tuple of ClassCount
+        The classes, the most frequent first.
+    """
 
     rows: int
     columns: tuple[Column, ...]
@@ -98,7 +110,17 @@ class DataSection:
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of the ranking: a metric, its title, and its direction."""
+    """A metric that the ranking shows.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``immax.evaluation.metrics.METRICS``.
+    title : str
+        The heading of its column.
+    higher_is_better : bool
+        The direction of the metric.
+    """
 
     name: str
     title: str
@@ -107,7 +129,25 @@ class Measure:
 
 @dataclass(frozen=True)
 class RankingSection:
-    """The methods, the best first, with their gains over the baseline and all metrics."""
+    """The methods with their gains over the baseline and all metrics.
+
+    Parameters
+    ----------
+    metric : str
+        The title of the metric that methods are ranked by.
+    n_folds : int
+        Number of folds, over all repeats.
+    rows : tuple of Row
+        The methods, the best first.
+    recommended, baseline : str
+        Names of the recommended method and of plain logistic regression.
+    measures : tuple of Measure
+        The metrics to show.
+    left_out : tuple of (str, str)
+        Titles of methods that were not compared, and the reasons.
+    picture : Picture
+        The gains.
+    """
 
     metric: str
     n_folds: int
@@ -115,13 +155,23 @@ class RankingSection:
     recommended: str
     baseline: str
     measures: tuple[Measure, ...]
-    left_out: tuple[tuple[str, str], ...]  # title of a method, and the reason
+    left_out: tuple[tuple[str, str], ...]
     picture: Picture
 
 
 @dataclass(frozen=True)
 class MethodClasses:
-    """Scores of one method on each class, and its confusion matrix if there are few classes."""
+    """Scores of one method on each class.
+
+    Parameters
+    ----------
+    title : str
+        The title of the method.
+    rows : tuple of ClassScores
+        One for each class, the most frequent first.
+    confusion : tuple of (str, tuple of ConfusionCell)
+        The confusion matrix; empty if there are many classes.
+    """
 
     title: str
     rows: tuple[ClassScores, ...]
@@ -130,7 +180,15 @@ class MethodClasses:
 
 @dataclass(frozen=True)
 class ClassesSection:
-    """Methods side by side, class by class."""
+    """Results for each class, with methods side by side.
+
+    Parameters
+    ----------
+    class_names : tuple of str
+        Names of the classes in the order of the confusion matrices.
+    methods : tuple of MethodClasses
+        The methods to show, the best first.
+    """
 
     class_names: tuple[str, ...]
     methods: tuple[MethodClasses, ...]
@@ -138,7 +196,15 @@ class ClassesSection:
 
 @dataclass(frozen=True)
 class ProbabilitiesSection:
-    """Calibration of all methods with probabilities, and the ranking of the rarest class."""
+    """Probabilities of all methods that have them.
+
+    Parameters
+    ----------
+    reliability : Picture
+        Reliability diagrams.
+    precision_recall : Picture
+        Precision against recall of the rarest class.
+    """
 
     reliability: Picture
     precision_recall: Picture
@@ -146,20 +212,50 @@ class ProbabilitiesSection:
 
 @dataclass(frozen=True)
 class MarginsSection:
-    """The margin search of IMMAX and the model that it chose."""
+    """The margin search of IMMAX and the model that it chose.
+
+    Parameters
+    ----------
+    power, lam : float
+        The chosen power of the class counts and strength of the penalty.
+    rule : str
+        The chosen rule, "score" or "bayes".
+    search, margins : Picture
+        The scores of all candidates, and the chosen margins.
+    thresholds : tuple of (str, float)
+        For two classes, the probability above which the rule "score" predicts each.
+    certificate : str
+        Bounds on the error of the rule "score".
+    """
 
     power: float
     lam: float
     rule: str
     search: Picture
     margins: Picture
-    thresholds: tuple[tuple[str, float], ...]  # of two classes: name, and probability
+    thresholds: tuple[tuple[str, float], ...]
     certificate: str
 
 
 @dataclass(frozen=True)
 class RunSection:
-    """How the comparison was run."""
+    """How the comparison was run.
+
+    Parameters
+    ----------
+    folds, repeats, seed : int
+        The protocol.
+    inner_folds : int
+        Folds by which hyperparameters are chosen.
+    seconds : float
+        How long it took.
+    date : str
+        When it ended.
+    command : str
+        The command that runs it again.
+    environment : mapping of str to str
+        Versions and the machine.
+    """
 
     folds: int
     repeats: int
@@ -168,12 +264,36 @@ class RunSection:
     seconds: float
     date: str
     command: str
-    environment: Mapping[str, object]
+    environment: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the template shows."""
+    """Everything that the template shows.
+
+    Parameters
+    ----------
+    title : str
+        The heading of the page.
+    version : str
+        The version of immax.
+    sentence : str
+        The recommendation.
+    notices : tuple of str
+        What the reader should know about the data.
+    data : DataSection
+        The table and its classes.
+    ranking : RankingSection
+        The methods, ranked.
+    classes : ClassesSection
+        Results for each class.
+    probabilities : ProbabilitiesSection or None
+        None if no method has probabilities.
+    margins : MarginsSection or None
+        None if IMMAX is not among the fitted models.
+    run : RunSection
+        How the comparison was run.
+    """
 
     title: str
     version: str
