@@ -6,8 +6,14 @@ from scipy import stats
 
 from immax.bench.paper import PAPER, paper_figure
 from immax.evaluation.metrics import expected_calibration_error, measure
-from immax.evaluation.statistics import average_ranks, compare_to, friedman, holm, paired_interval
-from immax.plots.ranks import _cliques, critical_difference, plot_ranks
+from immax.evaluation.statistics import (
+    average_ranks,
+    compare_to,
+    critical_difference,
+    friedman,
+    holm,
+    paired_interval,
+)
 
 
 def test_ranks_share_ties():
@@ -92,11 +98,6 @@ def test_where_the_papers_gain_is_below_what_it_says():
     ]
 
 
-def test_a_picture_of_ranks(tmp_path):
-    # Demšar's table 5 has q = 2.728 for five methods.
+def test_the_critical_difference_is_demsars():
+    # His table 5 has q = 2.728 for five methods.
     assert critical_difference(5, 30) == pytest.approx(2.728 * np.sqrt(30 / 180), abs=1e-3)
-    ranks = np.array([1.0, 1.5, 2.4, 4.0])
-    assert _cliques(ranks, 1.0) == [(0, 1), (1, 2)]
-    path = tmp_path / "ranks.svg"
-    plot_ranks(["a", "b", "c", "d"], ranks, 50, path)
-    assert path.read_text().startswith("<?xml")
