@@ -42,7 +42,7 @@ def test_what_is_drawn_where(ax):
     assert [text.get_text() for text in ax.get_yticklabels()] == ["0.1", "1"]
     assert ax.get_ylabel() == "C"
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert sorted(legend) == ["chosen", "theory", "within one standard error"]
+    assert sorted(legend) == ["chosen", "theory", "within a standard error"]
 
 
 def test_the_function_returns_the_axes(search, ax):

@@ -116,7 +116,7 @@ class SearchDisplay(Display):
             s=60,
             facecolors="none",
             edgecolors="white",
-            label="within one standard error",
+            label="within a standard error",
         )
         column = np.searchsorted(self.parameters, self.best[0])
         row = np.searchsorted(self.strengths, self.best[1])
