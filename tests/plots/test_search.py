@@ -57,7 +57,7 @@ def test_the_strength_of_a_kernel_search_is_c(data, ax):
 
 
 def test_searches_that_cannot_be_drawn():
-    with pytest.raises(ValueError, match="not fitted yet"):
+    with pytest.raises(ValueError, match="has not been fitted"):
         plot_search(IMMAXClassifierCV())
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
