@@ -24,11 +24,11 @@ def main() -> None:
         start = time.perf_counter()
         model = IMMAXClassifier(lam=1e-4).fit(X, y)
         fitted = time.perf_counter()
-        found = certificate(model, X, y)
+        bounds = certificate(model, X, y)
         done = time.perf_counter()
         print(
             f"{classes} classes: fit {fitted - start:.2f} s, certificate {done - fitted:.2f} s, "
-            f"ratio {(done - fitted) / (fitted - start):.2f}; bound {found.best.total:.2f}"
+            f"ratio {(done - fitted) / (fitted - start):.2f}; bound {bounds.best.total:.2f}"
         )
 
 

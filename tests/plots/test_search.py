@@ -42,7 +42,7 @@ def test_what_is_drawn_where(ax):
     assert [text.get_text() for text in ax.get_yticklabels()] == ["0.1", "1"]
     assert ax.get_ylabel() == "C"
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert sorted(legend) == ["chosen", "theory", "within one standard error"]
+    assert sorted(legend) == ["chosen", "theory", "within a standard error"]
 
 
 def test_the_function_returns_the_axes(search, ax):
@@ -57,7 +57,7 @@ def test_the_strength_of_a_kernel_search_is_c(data, ax):
 
 
 def test_searches_that_cannot_be_drawn():
-    with pytest.raises(ValueError, match="not fitted yet"):
+    with pytest.raises(ValueError, match="has not been fitted"):
         plot_search(IMMAXClassifierCV())
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)

@@ -96,34 +96,34 @@ def _load(
 ) -> ImageData:
     wanted = [*IMAGES.values(), *LABELS.values()]
     for folder in (where, *(where / inner for inner in folders)):
-        found = {file: path for file in wanted if (path := _plain_or_compressed(folder / file))}
-        if found:
+        present = {file: path for file in wanted if (path := _plain_or_compressed(folder / file))}
+        if present:
             break
-    missing = [file for file in wanted if file not in found]
+    missing = [file for file in wanted if file not in present]
     if missing:
         looked_for = ", ".join(f"{file}[.gz]" for file in missing)
-        raise not_found(name, folder if found else where, looked_for, remedy)
+        raise not_found(name, folder if present else where, looked_for, remedy)
 
     def convert(to: Path) -> None:
         files = ImageFiles(to)
         for part in PARTS:
-            images = read_idx(found[IMAGES[part]], (SIDE, SIDE))
-            labels = read_idx(found[LABELS[part]], ())
+            images = read_idx(present[IMAGES[part]], (SIDE, SIDE))
+            labels = read_idx(present[LABELS[part]], ())
             if len(images) != len(labels):
                 raise ValueError(
-                    f"{found[LABELS[part]]} must hold a label for each of the {len(images)} "
+                    f"{present[LABELS[part]]} must hold a label for each of the {len(images)} "
                     f"images; got {len(labels)}"
                 )
             if labels.max(initial=0) >= len(class_names):
                 raise ValueError(
-                    f"the labels in {found[LABELS[part]]} must lie in 0 to "
+                    f"the labels in {present[LABELS[part]]} must lie in 0 to "
                     f"{len(class_names) - 1}; got {labels.max()}"
                 )
             files.images(part, (len(images), 1, SIDE, SIDE))[:] = images[:, None]
             files.write_labels(part, labels)
         files.write_names(class_names)
 
-    return ImageFiles(converted(name.lower(), found.values(), convert)).load(name)
+    return ImageFiles(converted(name.lower(), present.values(), convert)).load(name)
 
 
 def _plain_or_compressed(path: Path) -> Path | None:

@@ -71,7 +71,7 @@ class SearchDisplay(Display):
             If the search is not fitted, or its family has more than one parameter.
         """
         if not hasattr(search, "cv_results_"):
-            raise ValueError("the search is not fitted yet: call fit() first")
+            raise ValueError("the search has not been fitted: call fit() first")
         if len(search.best_parameters_) != 1:
             raise ValueError(
                 "only searches over families of one parameter can be drawn; this one has "
@@ -116,7 +116,7 @@ class SearchDisplay(Display):
             s=60,
             facecolors="none",
             edgecolors="white",
-            label="within one standard error",
+            label="within a standard error",
         )
         column = np.searchsorted(self.parameters, self.best[0])
         row = np.searchsorted(self.strengths, self.best[1])
