@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from immax.arrays import Vector
+from immax.arrays import Array, Vector
 
 __all__ = [
     "PairedComparison",
@@ -125,7 +125,7 @@ def compare_to(values: ArrayLike, other: ArrayLike) -> PairedComparison:
     )
 
 
-def _wilcoxon_p(difference: Vector) -> float:
+def _wilcoxon_p(difference: Array) -> float:
     if not difference.any():
         return 1.0
     return float(stats.wilcoxon(difference, zero_method="zsplit", method="approx").pvalue)

@@ -13,7 +13,8 @@ import numpy as np
 
 from immax import __version__
 from immax.atomic import write_text
-from immax.compare.protocol import INNER_FOLDS, Comparison
+from immax.compare.protocol import INNER_FOLDS
+from immax.compare.results import Comparison
 from immax.compare.verdict import Answer
 from immax.evaluation.candidates import CANDIDATES, PLAIN
 from immax.evaluation.environment import describe_environment

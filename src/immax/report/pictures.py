@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from immax.compare.protocol import Comparison
+from immax.compare.results import Comparison
 from immax.compare.verdict import Answer
 from immax.evaluation.candidates import CANDIDATES
 from immax.plots import (

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from immax.compare.protocol import Comparison
+from immax.compare.results import Comparison
 from immax.margins import theory_margins
 
 __all__ = ["ClassRow", "DataRow", "class_rows", "confusion", "data_rows"]
