@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from immax.cli.comparison_table import comparison_table
+from immax.cli.comparison_table import format_ranking
 from immax.compare import Answer, Row
 
 
@@ -16,7 +16,7 @@ def test_the_metric_comes_first_and_missing_values_are_dashes():
         row("logistic", "logistic regression", {"accuracy": 0.9, "macro_f1": 0.4, "ece": 0.1}),
     )
     comparison = SimpleNamespace(left_out={"threshold": "for two classes only"})
-    lines = comparison_table(comparison, Answer("macro_f1", rows, "logistic", "")).splitlines()
+    lines = format_ranking(comparison, Answer("macro_f1", rows, "logistic", "")).splitlines()
     assert lines[0].split()[:6] == ["gain", "95", "%", "interval", "macro", "f1"]
     assert lines[1].split()[:8] == [
         *("linear", "SVM", "+0.0100", "-0.0050", "to", "+0.0250"),

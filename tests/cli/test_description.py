@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from mixed_table import mixed_table
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
-from sklearn.tree import DecisionTreeClassifier
 
 from immax.cli.description import NO_CERTIFICATE, describe_model, description_text
 from immax.io import load_model, save_model
@@ -54,8 +54,8 @@ def test_the_text(description):
 
 @pytest.mark.parametrize(
     ("model", "certified"),
-    [(LogisticRegression(), True), (DecisionTreeClassifier(max_depth=2), False)],
-    ids=["linear", "tree"],
+    [(LogisticRegression(), True), (GaussianNB(), False)],
+    ids=["linear", "naive Bayes"],
 )
 def test_a_model_without_margins_is_described_too(tmp_path, model, certified):
     X, y = mixed_table(150)

@@ -62,7 +62,7 @@ def compare(
     After an interruption, the same command resumes: finished folds are stored in the folder.
     """
     from immax.cli.comparison_data import read_comparison_data
-    from immax.cli.comparison_table import comparison_table
+    from immax.cli.comparison_table import format_ranking
     from immax.cli.progress import FoldBar
     from immax.compare import Protocol, answer, refit
     from immax.compare import compare as run
@@ -119,7 +119,7 @@ def compare(
     if as_json:
         typer.echo(results_text(results))
         return
-    typer.echo(comparison_table(comparison, verdict))
+    typer.echo(format_ranking(comparison, verdict))
     typer.echo(f"\n{verdict.sentence}")
     typer.echo(f"See {out / 'report.html'}; the model is {out / 'model.skops'}.")
 

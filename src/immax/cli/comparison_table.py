@@ -5,10 +5,10 @@ from __future__ import annotations
 from immax.compare import Answer, Comparison, Row
 from immax.evaluation.metrics import METRICS
 
-__all__ = ["comparison_table"]
+__all__ = ["format_ranking"]
 
 
-def comparison_table(comparison: Comparison, answer: Answer) -> str:
+def format_ranking(comparison: Comparison, answer: Answer) -> str:
     """Return the ranking, and the methods that were not compared, as lines of text.
 
     Parameters

@@ -20,9 +20,9 @@ from immax.errors import WrongCall
 if TYPE_CHECKING:
     from typer import Context
 
-__all__ = ["ErrorReportingGroup", "explained", "report_errors"]
+__all__ = ["ErrorReportingGroup", "report_errors"]
 
-explained = nullcontext  # commands need no error handling of their own: the group below has it
+explained = nullcontext  # commands need no error handling of their own: their group has it
 
 DEBUG = "--debug"
 
@@ -62,6 +62,10 @@ def report_errors(debug: bool = False) -> Iterator[None]:
     debug : bool, default=False
         Whether to show the traceback before the line that describes the error.
 
+    Yields
+    ------
+    None
+
     Raises
     ------
     typer.Exit
@@ -87,7 +91,7 @@ class ErrorReportingGroup(TyperGroup):
     It has the option ``--debug``, which may also follow the name of a command.
     """
 
-    def invoke(self, ctx: Context) -> object:
+    def invoke(self, ctx: Context) -> object:  # type: ignore[override]
         """Run a command.
 
         Parameters
@@ -121,7 +125,7 @@ class ErrorReportingGroup(TyperGroup):
             given = [DEBUG, *(argument for argument in given if argument != DEBUG)]
         settings["standalone_mode"] = False
         try:
-            code = super().main(given, prog_name, **settings)
+            code = super().main(given, prog_name, **settings)  # type: ignore[arg-type]
         except typer.Abort:
             typer.echo("immax: aborted", err=True)
             sys.exit(1)

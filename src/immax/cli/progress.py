@@ -73,7 +73,14 @@ class FoldBar:
 
 
 class Bars:
-    """A bar for the cells of a plan, and one for the epochs of the current cell."""
+    """A bar for the cells of a plan, and one for the epochs of the current cell.
+
+    Parameters
+    ----------
+    store : Store
+    epochs : int
+        The number of epochs, unless a cell has a number of its own.
+    """
 
     def __init__(self, store: Store, epochs: int) -> None:
         self._store, self._epochs = store, epochs
@@ -85,7 +92,14 @@ class Bars:
         self._own = self._progress.add_task("", total=epochs, visible=False)
 
     def cell(self, cell: Cell, state: str) -> None:
-        """Show that a cell has begun or ended."""
+        """Show that a cell has begun or ended.
+
+        Parameters
+        ----------
+        cell : Cell
+        state : str
+            "begun", or the state in which the cell has ended.
+        """
         if state == "begun":
             self._progress.reset(self._own, description=cell.label(), visible=False)
             self._progress.update(self._cells, description=cell.label())
@@ -94,7 +108,16 @@ class Bars:
             self._progress.update(self._cells, completed=counts["done"] + counts["failed"])
 
     def epoch(self, cell: Cell, number: int, point: dict[str, float]) -> None:
-        """Show that an epoch has ended."""
+        """Show that an epoch has ended.
+
+        Parameters
+        ----------
+        cell : Cell
+        number : int
+            The number of finished epochs.
+        point : dict of str to float
+            The measures of the epoch, with its loss.
+        """
         text = f"epoch, loss {point['loss']:.3f}"
         total = cell.spec.get("training", {}).get("epochs", self._epochs)
         self._progress.update(

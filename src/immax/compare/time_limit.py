@@ -24,6 +24,10 @@ def interrupt_at(deadline: float | None) -> Iterator[None]:
     deadline : float or None
         A value of ``time.monotonic``; None for no limit.
 
+    Yields
+    ------
+    None
+
     Raises
     ------
     TimeoutError
