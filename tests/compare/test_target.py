@@ -32,7 +32,7 @@ def test_codes_are_indices_of_the_sorted_classes(values, classes):
         (["a"] * 18 + ["b"] * 2, "'b' has fewer"),
         (["a"] * 18 + ["b"] * 2 + ["c"], "'b', 'c' have fewer"),
         ([f"v{i}" for i in range(120)], "120 different values, more than 100"),
-        ([0.5, 1.5] * 10, "the number 0.5"),
+        ([0.5, 1.5] * 10, "the number 0.5, which is not a class"),
     ],
 )
 def test_targets_that_are_not_classes_are_refused(y, message):
