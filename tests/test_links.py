@@ -180,9 +180,19 @@ def test_extreme_scores_of_every_method(method):
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
 
 
-def test_one_dimensional_scores_go_by_the_ratio_of_the_margins():
-    scores = np.linspace(-1, 1, 9)
-    np.testing.assert_allclose(immax_proba(scores, [8, 2]), immax_proba(scores, [0.8, 0.2]))
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_scores_and_margins_scale_together(loss):
+    """Margins are used as they are given, with one score as with several."""
+    scores, rho = np.linspace(-3, 3, 9), np.array([1.6, 0.4])
+    for factor in (0.5, 10.0):
+        scaled = immax_proba(factor * scores, factor * rho, loss)
+        np.testing.assert_allclose(scaled, immax_proba(scores, rho, loss))
+    assert np.abs(immax_proba(scores, rho, loss) - immax_proba(scores, rho / 2, loss)).max() > 0.05
+    # One minus the other: the derivative of the conditional risk at h is zero.
+    slope = (lambda u: -1 / (1 + np.exp(u))) if loss == "logistic" else (lambda u: -np.exp(-u))
+    for h, (p0, p1) in zip(scores, immax_proba(scores, rho, loss), strict=True):
+        derivative = p1 * slope(h / rho[1]) / rho[1] - p0 * slope(-h / rho[0]) / rho[0]
+        assert derivative == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])

@@ -171,10 +171,10 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
 class IMMAXClassifier(_LinearClassifier):
     """Linear classifier with a confidence margin of its own for each class.
 
-    Two classes, one weight vector, ``alpha = rho_1 / (rho_0 + rho_1)``::
+    Two classes, one weight vector::
 
-        min over w, b of  lam ||w||^2 + mean of Psi(h / alpha) over class 1
-                                      and Psi(-h / (1 - alpha)) over class 0,   h = w x + b
+        min over w, b of  lam ||w||^2 + mean of Psi(h / rho_1) over class 1
+                                      and Psi(-h / rho_0) over class 0,   h = w x + b
 
     More classes, a weight vector each::
 
@@ -193,16 +193,17 @@ class IMMAXClassifier(_LinearClassifier):
         With three classes or more: "auto" takes the sum over the other classes for logistic
         and exponential, and the maximum for the hinge.
     lam : float, default=1e-3
-        The paper's lambda. With equal margins rho, scikit-learn's C is
-        ``1 / (2 lam n rho^2)``: ``2 / (lam n)`` for two classes.
+        The paper's lambda. With equal margins, which are one, scikit-learn's C is
+        ``1 / (2 lam n)``.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is
-        ``rho_k ∝ n_k^(1/3)`` and "equal" is one margin for all; both sum to one. With two
-        classes only their ratio matters.
+        ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
+        are given are used as they are; ``immax.margins.theory_margins(counts, total=1)`` are the
+        paper's, which sum to one.
     rule : {"score", "bayes"}, default="score"
         How ``predict`` decides: by the highest score, as in the paper, or by the highest
         probability. With unequal margins these differ: for two classes the score is positive
-        where the probability exceeds alpha.
+        where the probability of class 1 exceeds ``rho_1 / (rho_0 + rho_1)``.
     costs : array-like of shape (n_classes,) or (n_classes, n_classes), optional
         For rule="bayes": what an error on each class costs, or what saying j costs when k is
         true, at (k, j). Decides for the least expected cost.
@@ -226,7 +227,7 @@ class IMMAXClassifier(_LinearClassifier):
     coef_ : ndarray of shape (1, d) or (n_classes, d)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     margins_ : ndarray of shape (n_classes,)
-        The margins that were used; for two classes, (1 - alpha, alpha).
+        The margins that were used.
     objective_ : float
         The objective that was reached.
     gap_ : float
@@ -247,7 +248,7 @@ class IMMAXClassifier(_LinearClassifier):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = IMMAXClassifier().fit(scale(X), y)
     >>> model.margins_.round(3)
-    array([0.457, 0.543])
+    array([0.914, 1.086])
     >>> bool(model.gap_ <= 1e-6 * model.objective_)
     True
     """
@@ -305,10 +306,7 @@ class IMMAXClassifier(_LinearClassifier):
     ) -> tuple[Any, dict[str, Any]]:
         radii = class_radii(_norms(X), y, len(counts)) if self.use_radii else None
         rho = resolve_margins(self.margins, classes, counts, radii)
-        binary = len(rho) == 2
-        if binary:
-            rho = rho / rho.sum()
-        if self.rule == "bayes" and self.form == "max" and not binary:
+        if self.rule == "bayes" and self.form == "max" and len(rho) > 2:
             raise ValueError(
                 "rule='bayes' needs probabilities, which the max form does not determine for "
                 "three classes or more; use rule='score', or form='sum'"
@@ -320,7 +318,7 @@ class IMMAXClassifier(_LinearClassifier):
 
 
 def immax_risk(loss: str, form: str, y: Array, rho: Array, weight: Array) -> Any:
-    """What IMMAX minimises beside the penalty; margins of two classes sum to one."""
+    """What IMMAX minimises beside the penalty."""
     surrogate = SURROGATES[loss]
     if rho.size == 2:
         slope = (np.where(y == 1, 1.0, -1.0) / rho[y]).astype(weight.dtype)

@@ -45,8 +45,7 @@ def immax_proba(
         One-dimensional scores are those of class 1 (positive where the model says class 1),
         as ``decision_function`` gives them.
     rho : array-like of shape (c,)
-        The margins that the model was trained with. With one-dimensional scores only their
-        ratio matters, as in the paper's form for two classes.
+        The margins that the model was trained with, its ``margins_``.
     loss : {"logistic", "exponential"}
         In the sum form. The hinge and the max forms do not determine probabilities.
     calls : int
@@ -72,10 +71,8 @@ def immax_proba(
         )
     margins = class_vector(rho, "rho")
     h = _checked(scores, margins.size)
-    if h.ndim == 1:
-        return _binary_proba(h, margins / margins.sum(), loss)
     if margins.size == 2:
-        return _binary_proba(h[:, 1] - h[:, 0], margins, loss)
+        return _binary_proba(h if h.ndim == 1 else h[:, 1] - h[:, 0], margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
     chain = _chain_for(calls * h.size, inverse.size)

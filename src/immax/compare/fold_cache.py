@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from immax.arrays import Array
-from immax.atomic import beside
+from immax.atomic import replacing
 
 __all__ = ["Kept", "Piece"]
 
@@ -59,5 +59,5 @@ class Kept:
         }
         if piece.proba is not None:
             content["proba"] = piece.proba
-        with beside(path) as part, part.open("wb") as file:
+        with replacing(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **content)

@@ -1,9 +1,9 @@
-"""Machines of two classes, by libsvm.
+"""Machines of two classes, solved by libsvm.
 
-``min over w, b of 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i) / rho_y)`` with margins that sum
-to one is an SVM with one margin for both classes, weights ``1 / rho_y`` and a shifted bias: with
-``f = g/2 + rho_1 - 1/2`` it is a quarter of ``1/2 ||w_g||^2 + sum_i (2 C_i / rho_y) max(0, 1 -
-y_i g(x_i))``.
+``min over w, b of 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i f(x_i) / rho_y)`` is an SVM with one
+margin for both classes, weights and a shifted bias. Let ``s = (rho_0 + rho_1) / 2`` be the mean
+margin. With ``f = s g + (rho_1 - rho_0) / 2`` the objective is ``s^2`` times ``1/2 ||w_g||^2 +
+sum_i C_i / (s rho_y) max(0, 1 - y_i g(x_i))``. Margins of one leave SVC's own problem.
 """
 
 from __future__ import annotations
@@ -46,15 +46,14 @@ def binary_machine(
     limits : ndarray of shape (m,)
         The C_i.
     rho : ndarray of shape (2,)
-        Only their ratio matters.
+        The margins of the two classes.
     tol, max_iter, cache_size
         As in scikit-learn's SVC. Small problems are solved to the end of the arithmetic's
         precision if they can be, which costs next to nothing.
     """
-    rho = rho / rho.sum()
     options, X = data.libsvm
     svc = SVC(C=1.0, tol=tol, max_iter=max_iter, cache_size=cache_size, **options)
-    weight = 2 * limits / rho[y]
+    weight = limits / (rho.mean() * rho[y])
     with warnings.catch_warnings():
         # Its warning cannot say how far the optimum is.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -71,14 +70,15 @@ def _machine(svc: SVC, data: Data, y: Array, limits: Array, rho: Array) -> Machi
     """What libsvm found, in the scaling of unequal margins, and its gap."""
     dual = svc.dual_coef_.toarray() if sparse.issparse(svc.dual_coef_) else svc.dual_coef_
     coefficients = np.zeros((1, y.size))
-    coefficients[0, svc.support_] = dual[0] / 2
-    bias = float(svc.intercept_[0]) / 2 + rho[1] - 0.5
+    mean = float(rho.mean())
+    coefficients[0, svc.support_] = mean * dual[0]
+    bias = mean * float(svc.intercept_[0]) + (rho[1] - rho[0]) / 2
     products = data.combine(coefficients)[0]
     signs = np.where(y == 1, 1.0, -1.0)
     norm = float(coefficients[0] @ products)
     slack = np.maximum(0, 1 - signs * (products + bias) / rho[y])
     primal = norm / 2 + float(limits @ slack)
-    dual_value = float(np.abs(coefficients).sum()) / 2 - norm / 2
+    dual_value = mean * float(np.abs(coefficients).sum()) - norm / 2
     return Machine(
         coefficients,
         np.array([bias]),

@@ -43,10 +43,10 @@ def _has_proba(estimator: IMMAXSVC) -> bool:
 class IMMAXSVC(ClassifierMixin, BaseEstimator):
     """Kernel machine with a confidence margin of its own for each class.
 
-    Two classes, ``alpha = rho_1 / (rho_0 + rho_1)``::
+    Two classes::
 
-        min over w, b of  lam ||w||^2 + mean of max(0, 1 - h / alpha) over class 1
-                                      and max(0, 1 + h / (1 - alpha)) over class 0
+        min over w, b of  lam ||w||^2 + mean of max(0, 1 - h / rho_1) over class 1
+                                      and max(0, 1 + h / rho_0) over class 0
 
     More classes, a weight vector each::
 
@@ -65,16 +65,16 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     coef0 : float, default=0.0
         As in SVC.
     C : float, default=1.0
-        The price of a sample's loss beside ``||W||^2 / 2``, as in SVC. The margins sum to one
-        where SVC's are one: with c classes of equal margins, C here is SVC's ``c^2 C``.
+        The weight of a sample's loss against ``||W||^2 / 2``. With equal margins, which are
+        one, it is SVC's C.
     lam : float, optional
         The paper's lambda, in place of C; ``C = 1 / (2 lam n)``.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
-        Margins in the order of ``classes_``, or by label. "theory" is ``rho_k ∝ n_k^(1/3)`` and
-        "equal" is one margin for all; both sum to one. With two classes only their ratio matters.
+        Margins in the order of ``classes_``, or by label. "theory" is ``rho_k ∝ n_k^(1/3)`` with
+        mean one, and "equal" is one for every class. Margins that are given are used as they are.
     multiclass : {"max", "ovo"}, default="max"
         For three classes and more: the paper's machine of all classes at once, or a machine for
-        each pair of classes k and l with ``alpha = rho_k / (rho_k + rho_l)``, which vote.
+        each pair of classes, with the margins of the two, which vote.
     cache_size : float, default=200
         Megabytes of kernel values to keep.
     tol : float, default=1e-3
@@ -102,7 +102,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         classes, the number of classes for "max", and of pairs for "ovo", (0, 1), (0, 2), ..., where
         a positive score speaks for the second of the two.
     margins_ : ndarray of shape (n_classes,)
-        The margins that were used; for two classes, (1 - alpha, alpha).
+        The margins that were used.
     objective_ : float
         The objective that was reached; for "ovo", the sum of the pairs'.
     gap_ : float
@@ -124,7 +124,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = IMMAXSVC().fit(scale(X), y)
     >>> model.margins_.round(3)
-    array([0.457, 0.543])
+    array([0.914, 1.086])
     >>> bool(model.gap_ <= 1e-3 * model.objective_)
     True
     """
@@ -263,11 +263,11 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         lam: float,
         gamma: float,
     ) -> None:
-        """Set what was learnt, in IMMAX's scaling."""
+        """Set the fitted attributes."""
         coefficients = np.concatenate([machine.coefficients for machine in machines])
         support = np.flatnonzero(coefficients.any(axis=0))
         self.classes_ = sample.classes
-        self.margins_ = rho / rho.sum() if rho.size == 2 else rho
+        self.margins_ = rho
         self.support_ = kept[support]
         self.support_vectors_ = (
             np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]

@@ -121,8 +121,7 @@ class DiagonalCurvature:
 class MarginRisk:
     """Two classes: ``sum_i weight_i Psi(slope_i h_i + shift_i)`` of a single score.
 
-    For IMMAX, slope is ``1 / alpha`` on the positive class and ``-1 / (1 - alpha)`` on the
-    negative one, and shift is zero.
+    For IMMAX, slope is ``1 / rho_1`` on class 1 and ``-1 / rho_0`` on class 0, and shift is zero.
     """
 
     surrogate: Surrogate

@@ -37,7 +37,7 @@ class MarginsDisplay(Display):
         """From margins of any scale."""
         rho = np.asarray(margins, dtype=np.float64)
         names = range(rho.size) if class_names is None else class_names
-        theory = None if counts is None else theory_margins(counts)
+        theory = None if counts is None else theory_margins(counts, total=1)
         return cls(rho / rho.sum(), theory, [str(name) for name in names])
 
     def plot(self, ax: Any = None) -> Self:

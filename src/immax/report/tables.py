@@ -34,7 +34,7 @@ class ClassRow(NamedTuple):
 
 def data_rows(found: Comparison) -> list[DataRow]:
     """The classes, the most frequent first."""
-    counts, theory = found.counts, theory_margins(found.counts)
+    counts, theory = found.counts, theory_margins(found.counts, total=1)
     order = np.argsort(-counts, kind="stable")
     return [
         DataRow(found.class_names[k], int(counts[k]), counts[k] / counts.sum(), float(theory[k]))
