@@ -129,8 +129,7 @@ def compare(shape: str, loss: str) -> None:
     X, y = SHAPES[shape]()
 
     def measure(model: Any) -> float:
-        scale = 2.0 if isinstance(model, IMMAXClassifier) and y.max() == 1 else 1.0
-        return objective(loss, X, y, scale * model.coef_, scale * model.intercept_)
+        return objective(loss, X, y, model.coef_, model.intercept_)
 
     # A first reference, a tenth of the target away at the most; the best of all counts.
     enough = measure(ours(loss, X, y, "equal", TARGET / 10)) * (1 + 0.9 * TARGET)

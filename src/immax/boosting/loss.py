@@ -81,8 +81,8 @@ class BoostingLoss:
     def proba(self, scores: Array) -> Array:
         """Class probabilities, through the link."""
         if self.spec.name == "immax":
-            return immax_proba(scores, self.spec.temperature, calls=ROUNDS)
-        return spec_proba(self._both(scores), self.spec, calls=ROUNDS)
+            return immax_proba(scores, self.spec.temperature, expected_calls=ROUNDS)
+        return spec_proba(self._both(scores), self.spec, expected_calls=ROUNDS)
 
     def labels(self, scores: Array, rule: str) -> Array:
         """By the highest score or the highest probability."""

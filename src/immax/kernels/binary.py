@@ -9,6 +9,7 @@ sum_i C_i / (s rho_y) max(0, 1 - y_i g(x_i))``. Margins of one leave SVC's own p
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
 
 import numpy as np
 from scipy import sparse
@@ -16,49 +17,52 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from immax.arrays import Array
-from immax.kernels.machine import Machine
+from immax.arrays import Array, Vector
+from immax.kernels.machine import Machine, MachineOptions
 from immax.kernels.samples import Data
 
 __all__ = ["binary_machine"]
 
-SMALL = 256  # samples that are solved to the end of the arithmetic's precision
+SMALL = 256  # samples that are solved to the precision of the arithmetic
 EXACT = 1e-10
+DEFAULTS = MachineOptions()
 
 
 def binary_machine(
     data: Data,
     y: Array,
     limits: Array,
-    rho: Array,
-    tol: float = 1e-3,
-    max_iter: int = -1,
-    cache_size: float = 200,
+    rho: Vector,
+    options: MachineOptions = DEFAULTS,
 ) -> Machine:
-    """Solve by libsvm, to its tolerance.
+    """Solve the machine of two classes by libsvm.
 
     Parameters
     ----------
     data : Data
-        Of m samples.
+        The m samples.
     y : ndarray of int, shape (m,)
-        0 or 1; scores are those of 1.
+        Labels, 0 or 1; scores are those of class 1.
     limits : ndarray of shape (m,)
-        The C_i.
+        The weights C_i of the losses.
     rho : ndarray of shape (2,)
         The margins of the two classes.
-    tol, max_iter, cache_size
-        As in scikit-learn's SVC. Small problems are solved to the end of the arithmetic's
-        precision if they can be, which costs next to nothing.
+    options : MachineOptions
+        As in scikit-learn's SVC. Small problems are solved to the precision of the arithmetic if
+        possible, which takes little time.
+
+    Returns
+    -------
+    Machine
     """
-    options, X = data.libsvm
-    svc = SVC(C=1.0, tol=tol, max_iter=max_iter, cache_size=cache_size, **options)
+    kernel, X = data.libsvm
+    svc = SVC(C=1.0, **asdict(options), **kernel)
     weight = limits / (rho.mean() * rho[y])
     with warnings.catch_warnings():
-        # Its warning cannot say how far the optimum is.
+        # libsvm's warning does not say how far the optimum is.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if y.size <= SMALL and max_iter == -1:
-            exact = clone(svc).set_params(tol=min(tol, EXACT), max_iter=100 * SMALL)
+        if y.size <= SMALL and options.max_iter == -1:
+            exact = clone(svc).set_params(tol=min(options.tol, EXACT), max_iter=100 * SMALL)
             exact.fit(X, y, sample_weight=weight)
             if exact.fit_status_ == 0:
                 return _machine(exact, data, y, limits, rho)
@@ -66,8 +70,8 @@ def binary_machine(
     return _machine(svc, data, y, limits, rho)
 
 
-def _machine(svc: SVC, data: Data, y: Array, limits: Array, rho: Array) -> Machine:
-    """What libsvm found, in the scaling of unequal margins, and its gap."""
+def _machine(svc: SVC, data: Data, y: Array, limits: Array, rho: Vector) -> Machine:
+    """Return libsvm's solution as a machine with unequal margins, and its gap."""
     dual = svc.dual_coef_.toarray() if sparse.issparse(svc.dual_coef_) else svc.dual_coef_
     coefficients = np.zeros((1, y.size))
     mean = float(rho.mean())
