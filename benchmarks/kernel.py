@@ -70,14 +70,14 @@ def main() -> None:
     X, y = data(2)
     for C in (1.0, 10.0):
         for margins in ("equal", "theory"):
-            mine = IMMAXSVC(C=C / 4, margins=margins, cache_size=CACHE).fit(X, y)
-            weights = dict(enumerate(1 / (2 * mine.margins_)))
+            mine = IMMAXSVC(C=C, margins=margins, cache_size=CACHE).fit(X, y)
+            weights = dict(enumerate(1 / mine.margins_))
             peer = SVC(C=C, class_weight=weights, cache_size=CACHE)
             compare(f"two classes, {margins} margins, C = {C:g}", mine, peer, X, y, repeats)
     X, y = data(5)
     for C in (1.0, 10.0):
         for margins in ("equal", "theory"):
-            mine = IMMAXSVC(C=C / 25, margins=margins, cache_size=CACHE)
+            mine = IMMAXSVC(C=C, margins=margins, cache_size=CACHE)
             peer = SVC(C=C, cache_size=CACHE)
             compare(f"five classes, {margins} margins, C = {C:g}", mine, peer, X, y, repeats)
 

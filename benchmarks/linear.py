@@ -51,21 +51,16 @@ class Run:
 
 
 def margins_of(kind: str, y: np.ndarray) -> np.ndarray:
-    """Return margins of mean one (sum one for two classes), equal or the theory's."""
+    """Return margins of mean one, equal or the theory's."""
     counts = np.bincount(y)
-    c = counts.size
-    total = 1.0 if c == 2 else float(c)
-    return np.full(c, total / c) if kind == "equal" else theory_margins(counts, total=total)
+    return np.ones(counts.size) if kind == "equal" else theory_margins(counts)
 
 
 def ours(loss: str, X: Any, y: np.ndarray, kind: str, tol: float) -> IMMAXClassifier:
-    """Return our fit with the same objective as the peers'."""
-    # For two classes the alpha form has margins of 1/2, so that lam is 4 times as large.
-    lam = (4 if y.max() == 1 else 1) / (2 * C * len(y))
     return IMMAXClassifier(
         loss,
         margins=margins_of(kind, y),
-        lam=lam,
+        lam=1 / (2 * C * len(y)),
         tol=tol,
         max_iter=100_000,
         fit_intercept=loss == "logistic",
@@ -136,8 +131,7 @@ def compare(shape: str, loss: str) -> None:
     X, y = SHAPES[shape]()
 
     def measure(model: Any) -> float:
-        scale = 2.0 if isinstance(model, IMMAXClassifier) and y.max() == 1 else 1.0
-        return objective(loss, X, y, scale * model.coef_, scale * model.intercept_)
+        return objective(loss, X, y, model.coef_, model.intercept_)
 
     # A first reference, at most a tenth of the target away; in the end, the lowest of all counts.
     enough = measure(ours(loss, X, y, "equal", TARGET / 10)) * (1 + 0.9 * TARGET)

@@ -38,20 +38,20 @@ def main() -> None:
     n = parser.parse_args().samples
     X, y = data(n + 10_000)
     X, X_test, y, y_test = X[:n], X[n:], y[:n], y[n:]
-    lam = 1 / (2 * 0.05 * n)
+    lam = 1 / (2 * 0.8 * n)
     models = {
         "exact, IMMAXSVC": IMMAXSVC(gamma=GAMMA, lam=lam, margins="equal", cache_size=1000),
         "Nystroem, 300": make_pipeline(
             Nystroem(gamma=GAMMA, n_components=300, random_state=0),
-            IMMAXClassifier(lam=1e-5, margins="equal", tol=1e-3),
+            IMMAXClassifier(lam=6e-7, margins="equal", tol=1e-3),
         ),
         "Nystroem, 1000": make_pipeline(
             Nystroem(gamma=GAMMA, n_components=1000, random_state=0),
-            IMMAXClassifier(lam=1e-5, margins="equal", tol=1e-3),
+            IMMAXClassifier(lam=6e-7, margins="equal", tol=1e-3),
         ),
         "random Fourier features, 1000": make_pipeline(
             RBFSampler(gamma=GAMMA, n_components=1000, random_state=0),
-            IMMAXClassifier(lam=1e-5, margins="equal", tol=1e-3),
+            IMMAXClassifier(lam=6e-7, margins="equal", tol=1e-3),
         ),
     }
     print(f"{n:,} samples, classes of {np.bincount(y).tolist()}")

@@ -99,9 +99,9 @@ def test_explain_as_text_and_as_json(fitted):
         (("fit", "train.csv", "--target", "il"), "did you mean 'ill'?", 2),
         (("fit", "train.csv"), "Missing option '--target'", 2),
         (("fit", "train.csv", "--target", "clinic"), "at least two classes", 1),
-        (("predict", "train.csv", "train.csv"), "model file", 2),
+        (("predict", "train.csv", "train.csv"), "is not a model file", 2),
         (("predict", "none.skops", "train.csv"), "No such file", 2),
-        (("explain", "train.csv"), "model file", 2),
+        (("explain", "train.csv"), "is not a model file", 2),
     ],
 )
 def test_wrong_calls_are_explained_in_one_line(fitted, arguments, message, code):

@@ -25,9 +25,7 @@ def _modules():
 
 
 def test_every_module_has_its_tests():
-    missing = [
-        name for name in _modules() if name not in WITHOUT and not _expected(name).exists()
-    ]
+    missing = [name for name in _modules() if name not in WITHOUT and not _expected(name).exists()]
     assert not missing
 
 

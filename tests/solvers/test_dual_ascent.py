@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from immax import IMMAXClassifier
-from immax.losses.risks import MarginRisk, MaxRisk
+from immax.losses.max_risks import MaxRisk
+from immax.losses.risks import MarginRisk
 from immax.losses.surrogates import SURROGATES
 from immax.solvers import Problem, choose, solve
 from immax.solvers.dual_ascent import dual_ascent, worth_ascending

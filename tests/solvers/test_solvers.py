@@ -10,7 +10,9 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from immax.losses.catalog import METHODS, make_spec
-from immax.losses.risks import ExponentialRisk, MarginRisk, MaxRisk, SoftmaxRisk, binary_risk
+from immax.losses.exponential_risks import ExponentialRisk
+from immax.losses.max_risks import MaxRisk
+from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.surrogates import SURROGATES
 from immax.solvers import SOLVERS, Problem, choose, solve
 from immax.solvers.lbfgs import lbfgs

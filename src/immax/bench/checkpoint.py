@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from immax.atomic import beside
+from immax.atomic import replacing
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
@@ -41,7 +41,7 @@ def save_checkpoint(
             tensors[f"state.{name}"] = value
         else:
             plain[name] = value
-    with beside(path) as part:
+    with replacing(path) as part:
         save_file(
             {name: value.detach().cpu().contiguous() for name, value in tensors.items()},
             part,

@@ -26,7 +26,7 @@ def surface(split: Split, selection: Selection) -> dict[str, Any]:
     X, y, n_classes = split.X, split.y, len(split.class_names)
     powers = selection.powers or POWERS
     lams = sorted(selection.lams or LAMS, reverse=True)
-    margins = [power_margins(split.counts, power) * n_classes for power in powers]
+    margins = [power_margins(split.counts, power) for power in powers]
     points = []
     fits = linear_path(X, y, "logistic", np.ones(len(y)), margins, lams, TOL, trust=False)
     for i, j, problem, theta in fits:

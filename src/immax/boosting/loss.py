@@ -81,11 +81,8 @@ class BoostingLoss:
     def proba(self, scores: Array) -> Array:
         """Class probabilities, through the link."""
         if self.spec.name == "immax":
-            rho = self.spec.temperature
-            if self.binary:  # of one score only the ratio of the margins counts
-                scores = scores / scores.dtype.type(rho.sum())
-            return immax_proba(scores, rho, calls=ROUNDS)
-        return spec_proba(self._both(scores), self.spec, calls=ROUNDS)
+            return immax_proba(scores, self.spec.temperature, expected_calls=ROUNDS)
+        return spec_proba(self._both(scores), self.spec, expected_calls=ROUNDS)
 
     def labels(self, scores: Array, rule: str) -> Array:
         """By the highest score or the highest probability."""
@@ -147,7 +144,7 @@ def make_loss(
 ) -> tuple[BoostingLoss, Array]:
     """The loss of a method for a sample's classes, and the indices of the sample's labels.
 
-    Margins are scaled to a mean of one, so that equal margins are the library's own objective.
+    Equal margins are one, and make the library's own objective.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
@@ -173,7 +170,7 @@ def make_loss(
             if power is None
             else power_margins(counts, float(power))
         )
-        spec = LossSpec(rho / rho.mean(), name="immax")
+        spec = LossSpec(rho, name="immax")
     return BoostingLoss(spec, classes, constant_scores(spec, counts), seed), codes
 
 

@@ -25,15 +25,14 @@ def objective(spec: LossSpec, library: str = "xgboost") -> Callable[..., tuple[A
     Parameters
     ----------
     spec : LossSpec
-        From ``immax.losses.catalog``; margins of mean one are on the scale of the library's own
-        objectives: ``catalog.immax(counts, total=len(counts))``.
+        From ``immax.losses.catalog``, such as ``catalog.immax(counts)``.
     library : {"xgboost", "lightgbm"}
         ``xgb.train(params, data, obj=...)`` or ``params["objective"]`` of ``lgb.train``.
 
     Examples
     --------
     >>> from immax.losses import catalog
-    >>> f = objective(catalog.immax([900, 100], total=2), "xgboost")
+    >>> f = objective(catalog.immax([900, 100]), "xgboost")
     """
     check_choice("library", library, ("xgboost", "lightgbm"))
     c = spec.n_classes

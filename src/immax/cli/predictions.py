@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from immax.atomic import beside
+from immax.atomic import replacing
 from immax.datasets import read_chunks
 from immax.datasets.optional import optional_import
 from immax.io import ModelFile, ModelFileError, load_model
@@ -89,7 +89,7 @@ def write_predictions(
     if out is None:
         write(chunks, sys.stdout)
         return
-    with beside(out) as part:
+    with replacing(out) as part:
         if out.suffix.lower() in (".parquet", ".pq"):
             _write_parquet(chunks, part)
             return

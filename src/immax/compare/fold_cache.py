@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from immax.arrays import Array
-from immax.atomic import beside
+from immax.atomic import replacing
 
 __all__ = ["FoldCache", "FoldResult"]
 
@@ -94,5 +94,5 @@ class FoldCache:
         content = {"labels": result.labels, "about": np.array(about)}
         if result.proba is not None:
             content["proba"] = result.proba
-        with beside(path) as part, part.open("wb") as file:
+        with replacing(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **content)  # type: ignore[arg-type]

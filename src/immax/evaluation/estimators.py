@@ -111,8 +111,7 @@ def grid_points(
 def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) -> LossSpec:
     """The loss of a network: IMMAX has margins of mean one, by their power."""
     if method == "immax":
-        counts = np.asarray(counts)
-        rho = power_margins(counts, params.get("power", 1 / 3)) * counts.size
+        rho = power_margins(counts, params.get("power", 1 / 3))
         return make_spec("immax", counts, rho=rho)
     return make_spec(method, counts, **params)
 

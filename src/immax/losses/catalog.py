@@ -87,15 +87,16 @@ def _require(condition: bool, name: str, what: str, value: Any) -> None:
 
 
 @_method("IMMAX")  # its box depends on the counts: immax.margins.search_box
-def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float = 1.0) -> LossSpec:
+def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float | None = None) -> LossSpec:
     """Logistic IMMAX: ``log sum_j exp((h_j - h_y) / rho_y)``, the theory's margins by default.
 
-    ``total`` is what the theory's margins sum to; it does not touch a ``rho`` that is given.
+    ``total`` is what the theory's margins sum to, mean one by default; it does not touch a ``rho``
+    that is given.
 
     Examples
     --------
     >>> immax([8000, 1000]).temperature
-    array([0.66666667, 0.33333333])
+    array([1.33333333, 0.66666667])
     """
     m = class_vector(counts, "counts")
     margins = theory_margins(m, total=total) if rho is None else class_vector(rho, "rho", m.size)

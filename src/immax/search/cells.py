@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array
-from immax.linear import immax_risk
+from immax.losses.immax_risks import immax_risk
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.scoring import HeldOut, Scorer, averages, log_probability

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Vector
-from immax.margins import class_vector, power_margins, share_tail, theory_margins
+from immax.margins import class_vector, power_margins, scale_margins, share_tail, theory_margins
 
 __all__ = [
     "BoxFamily",
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class MarginFamily(Protocol):
-    """Maps parameters, a vector, to margins that sum to one."""
+    """Maps parameters, a vector, to margins of mean one."""
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
         """The margins of these parameters for these class counts."""
@@ -57,7 +57,7 @@ class PowerFamily:
     Examples
     --------
     >>> PowerFamily().margins([1 / 3], [8000, 1000])
-    array([0.66666667, 0.33333333])
+    array([1.33333333, 0.66666667])
     >>> PowerFamily().axes([8000, 1000], 10)[0].round(2).tolist()
     [-0.5, -0.33, -0.17, 0.0, 0.17, 0.33, 0.5, 0.67, 0.83, 1.0]
     """
@@ -97,7 +97,7 @@ class BoxFamily:
     Examples
     --------
     >>> BoxFamily().margins([1, 1, 1], [8000, 1000, 1000])
-    array([0.5 , 0.25, 0.25])
+    array([1.5 , 0.75, 0.75])
     """
 
     width: float = 0.8
@@ -107,9 +107,8 @@ class BoxFamily:
         m = class_vector(counts, "counts")
         if m.size == 2:
             alpha = float(given[0])
-            return np.array([1 - alpha, alpha])
-        rho = self._factors(given, m) * theory_margins(m)
-        return rho / rho.sum()
+            return scale_margins([1 - alpha, alpha])
+        return scale_margins(self._factors(given, m) * theory_margins(m))
 
     def _factors(self, given: Vector, m: Vector) -> Vector:
         if given.shape != (m.size,):
@@ -121,7 +120,7 @@ class BoxFamily:
 
     def centre(self, counts: ArrayLike) -> Vector:
         m = class_vector(counts, "counts")
-        return theory_margins(m)[1:] if m.size == 2 else np.ones(self._dimension(m))
+        return theory_margins(m, total=1)[1:] if m.size == 2 else np.ones(self._dimension(m))
 
     def plain(self, counts: ArrayLike) -> Vector:
         m = class_vector(counts, "counts")
@@ -137,7 +136,7 @@ class BoxFamily:
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
         m = class_vector(counts, "counts")
         if m.size == 2:
-            alpha = theory_margins(m)[1:]
+            alpha = theory_margins(m, total=1)[1:]
             return (1 - self.width) * alpha, 1 - (1 - self.width) * (1 - alpha)
         ones = np.ones(self._dimension(m))
         return (1 - self.width) * ones, (1 + self.width) * ones
@@ -156,7 +155,7 @@ class SharedTailFamily(BoxFamily):
     Examples
     --------
     >>> SharedTailFamily(n_groups=2).margins([1, 0.5], [8000, 1000, 1000]).round(3)
-    array([0.667, 0.167, 0.167])
+    array([2. , 0.5, 0.5])
     """
 
     n_groups: int = 3
@@ -186,7 +185,7 @@ class FreeFamily:
     Examples
     --------
     >>> FreeFamily().margins(np.log([1, 2, 1]), [5, 5, 5])
-    array([0.25, 0.5 , 0.25])
+    array([0.75, 1.5 , 0.75])
     """
 
     reach: float = 10.0  # a margin is at the most so many times an equal one, or as little
@@ -196,8 +195,7 @@ class FreeFamily:
         m = class_vector(counts, "counts")
         if given.shape != (m.size,):
             raise ValueError(f"there are {m.size} classes, and {given.size} parameters for them")
-        rho = np.exp(given - given.max())
-        return rho / rho.sum()
+        return scale_margins(np.exp(given - given.max()))
 
     def centre(self, counts: ArrayLike) -> Vector:
         rho = np.log(theory_margins(counts))

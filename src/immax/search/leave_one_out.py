@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from immax.arrays import Array
-from immax.linear import immax_risk
+from immax.losses.immax_risks import immax_risk
+from immax.losses.max_risks import MaxRisk
 from immax.search.cells import Judge, Results, linear_path
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
@@ -109,6 +110,7 @@ def left_out_scores(
     for own, rho in enumerate(margins):
         rows = np.flatnonzero((judge.y == own) & (weight > 0))
         risk = immax_risk(judge.loss, "auto", judge.y, rho, problem.risk.weight)
+        assert not isinstance(risk, MaxRisk)  # the hinge was refused
         _, gradient = risk.value_gradient(scores)
         towards = step(problem.pull_back(gradient) + problem.penalty_gradient(theta))
         mean = weight[rows].mean()

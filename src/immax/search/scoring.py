@@ -64,12 +64,12 @@ class HeldOut(ClassifierMixin, BaseEstimator):
     def _linked(self, X: Any) -> Array:
         scores = self.decision_function(X)
         if self.kinds is None:
-            return immax_proba(scores, self.rho, self.loss, calls=CELLS)
+            return immax_proba(scores, self.rho, self.loss, expected_calls=CELLS)
         proba = np.empty((len(scores), len(self.classes)))
         for kind, rho in enumerate(self.rho):
             rows = np.flatnonzero(self.kinds == kind)
             if rows.size:
-                proba[rows] = immax_proba(scores[rows], rho, self.loss, calls=CELLS)
+                proba[rows] = immax_proba(scores[rows], rho, self.loss, expected_calls=CELLS)
         return proba
 
     def predict(self, X: Any) -> Array:

@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from immax.arrays import Array
+from immax.kernels.gram import KERNELS
+from immax.kernels.machine import MachineOptions
 from immax.kernels.machines import solve_machines, votes
-from immax.kernels.samples import Data, Points
+from immax.kernels.parameters import check_parameters, resolve_gamma
+from immax.kernels.samples import Data, Points, build_samples
 from immax.kernels.svc import IMMAXSVC
 from immax.search.base import MarginSearch, grid_of
 from immax.search.cells import Cells, Judge, Results
@@ -34,7 +37,7 @@ class MachineCells:
     data: Data
     judge: Judge
     multiclass: str
-    options: dict[str, Any]
+    options: MachineOptions
 
     def run(
         self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
@@ -171,8 +174,11 @@ class IMMAXSVCCV(MarginSearch):
             **chosen,
         )
 
+    def _options(self) -> MachineOptions:
+        return MachineOptions(self.tol, cache_size=self.cache_size)
+
     def _check_parameters(self) -> None:
-        self._plain()._check_parameters()
+        check_parameters(self.kernel, self.gamma, self.multiclass, self._options())
         if isinstance(self.cv, str):
             raise ValueError(
                 f"cv={self.cv!r}: the hinge has kinks, where no Newton step leads from one machine "
@@ -203,13 +209,15 @@ class IMMAXSVCCV(MarginSearch):
         scorer: Scorer,
         rules: list[str],
     ) -> Cells:
-        machine = self._plain()
-        data, _ = machine._data(X, np.arange(X.shape[0]), sample.weight)
+        gamma = resolve_gamma(self.gamma, X, sample.weight) if self.kernel in KERNELS else 1.0
+        everything = np.ones(X.shape[0])  # samples without weight are in test parts
+        data, _ = build_samples(
+            X, self.kernel, everything, gamma=gamma, degree=self.degree, coef0=self.coef0
+        )
         if isinstance(data, Points) and 8 * X.shape[0] ** 2 <= self.cache_size * 2**20:
             data = data.matrix()
-        options = machine._options()
         judge = Judge(X, sample.labels, weight, sample.classes, "hinge", rules, scorer)
-        return MachineCells(data, judge, self.multiclass, options)
+        return MachineCells(data, judge, self.multiclass, self._options())
 
     def _machine(self) -> IMMAXSVC:
         return self._plain(C=self.best_C_, margins=self.best_margins_)

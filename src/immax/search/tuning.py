@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from immax.arrays import Vector
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector
+from immax.margins import class_vector, scale_margins
 from immax.search.families import MarginFamily, PowerFamily, resolve_family
 
 __all__ = ["suggest_margins", "suggest_method", "tune"]
@@ -24,7 +24,7 @@ def _names(family: MarginFamily, n: int) -> list[str]:
 
 
 def suggest_margins(
-    trial: Any, counts: ArrayLike, family: str | MarginFamily = "auto", total: float = 1.0
+    trial: Any, counts: ArrayLike, family: str | MarginFamily = "auto", total: float | None = None
 ) -> Vector:
     """Margins for a trial of Optuna, from the family's box.
 
@@ -34,8 +34,8 @@ def suggest_margins(
     counts : array-like of shape (n_classes,)
     family : str or MarginFamily
         As in IMMAXClassifierCV.
-    total : float, default=1.0
-        What the margins sum to; the number of classes for margins of mean one.
+    total : float, optional
+        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
     """
     chosen = resolve_family(family)
     low, high = chosen.box(counts)
@@ -44,7 +44,7 @@ def suggest_margins(
         trial.suggest_float(name, float(least), float(most))
         for name, least, most in zip(names, low, high, strict=True)
     ]
-    return chosen.margins(np.array(point), counts) * total
+    return scale_margins(chosen.margins(np.array(point), counts), total)
 
 
 def suggest_method(trial: Any, method: str, counts: ArrayLike) -> LossSpec:
@@ -57,7 +57,7 @@ def suggest_method(trial: Any, method: str, counts: ArrayLike) -> LossSpec:
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     if method == "immax":
-        return make_spec("immax", m, rho=suggest_margins(trial, m, "shared_tail", total=m.size))
+        return make_spec("immax", m, rho=suggest_margins(trial, m, "shared_tail"))
     grid = METHODS[method].grid
     values = {
         name: trial.suggest_categorical(f"{method}_{name}", list(grid[name])) for name in grid
@@ -77,7 +77,7 @@ def tune(
     study_name: str = "immax",
     timeout: float | None = None,
     direction: Literal["maximize", "minimize"] = "maximize",
-    total: float = 1.0,
+    total: float | None = None,
     progress: bool = False,
 ) -> Any:
     """Search margins for anything that can be trained and scored; returns Optuna's study.
@@ -100,8 +100,8 @@ def tune(
     timeout : float, optional
         Seconds.
     direction : {"maximize", "minimize"}, default="maximize"
-    total : float, default=1.0
-        What the margins sum to.
+    total : float, optional
+        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
     progress : bool, default=False
         Whether to show a progress bar.
     """

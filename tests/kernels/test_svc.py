@@ -34,7 +34,6 @@ BEYOND = {
             [
                 "check_dict_unchanged",
                 "check_dont_overwrite_parameters",
-                "check_dtype_object",
                 "check_f_contiguous_array_estimator",
                 "check_fit2d_1feature",
                 "check_fit2d_predict1d",
@@ -103,7 +102,7 @@ def reference(K, y, rho, lam, weight):
     c = len(rho)
     if c == 2:
         w, b = cp.Variable(Z.shape[1]), cp.Variable()
-        slope = np.where(y == 1, 1, -1) / (rho / rho.sum())[y]
+        slope = np.where(y == 1, 1, -1) / rho[y]
         slack = cp.pos(1 - cp.multiply(Z @ w + b, slope))
     else:
         w, b = cp.Variable((Z.shape[1], c)), cp.Variable((1, c))
@@ -158,10 +157,9 @@ def test_the_objective_and_the_gap_are_what_they_are_called(n_classes, multiclas
                 for i in range(len(y)):
                     if y[i] in (k, j):
                         sign = 1 if y[i] == j else -1
-                        own = rho[y[i]] / (rho[k] + rho[j])
-                        primal += max(0, 1 - sign * scores[row, i] / own) / len(y)
+                        primal += max(0, 1 - sign * scores[row, i] / rho[y[i]]) / len(y)
                 for i, coefficient in zip(model.support_, model.dual_coef_[row], strict=True):
-                    dual += 2 * lam * abs(coefficient) * rho[y[i]] / (rho[k] + rho[j])
+                    dual += 2 * lam * abs(coefficient) * rho[y[i]]
                     assert coefficient * (1 if y[i] == j else -1) >= 0
                 row += 1
     else:
@@ -191,33 +189,33 @@ def test_equal_margins_are_the_svm(kernel):
         def kernel(A, B):
             return (A @ B.T + 1) ** 2
 
-    model = IMMAXSVC(kernel, C=0.5, margins="equal", coef0=0.1).fit(given, y)
+    model = IMMAXSVC(kernel, C=2.0, margins="equal", coef0=0.1).fit(given, y)
     peer = SVC(kernel=kernel, C=2.0, coef0=0.1).fit(given, y)
     np.testing.assert_allclose(
-        2 * model.decision_function(given), peer.decision_function(given), atol=1e-6
+        model.decision_function(given), peer.decision_function(given), atol=1e-6
     )
     np.testing.assert_array_equal(np.sort(model.support_), np.sort(peer.support_))
-    np.testing.assert_allclose(2 * model.intercept_, peer.intercept_, atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, atol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_equal_margins_are_the_svm_for_pairs(kernel):
     X, y = blobs(4, 500)
-    model = IMMAXSVC(kernel, C=0.5, margins="equal", multiclass="ovo", tol=1e-8).fit(X, y)
+    model = IMMAXSVC(kernel, C=2.0, margins="equal", multiclass="ovo", tol=1e-8).fit(X, y)
     peer = SVC(kernel=kernel, C=2.0, decision_function_shape="ovo", tol=1e-8).fit(X, y)
     # Theirs are positive for the first class of a pair.
-    np.testing.assert_allclose(-2 * model._scores(X), peer.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(-model._scores(X), peer.decision_function(X), atol=1e-4)
     assert np.mean(model.predict(X) == peer.predict(X)) > 0.97  # ties are broken otherwise
 
 
-def test_pairs_have_their_own_alpha():
+def test_pairs_have_the_margins_of_their_classes():
     X, y = blobs(3, 400)
     margins = np.array([0.5, 1.0, 2.0])
     model = IMMAXSVC(margins=margins, multiclass="ovo", gamma=0.2, C=2.0).fit(X, y)
     for row, (k, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
         members = np.isin(y, (k, j))
         pair = IMMAXSVC(margins=margins[[k, j]], gamma=0.2, C=2.0).fit(X[members], y[members])
-        assert pair.margins_[1] == pytest.approx(margins[j] / (margins[k] + margins[j]))
+        np.testing.assert_array_equal(pair.margins_, margins[[k, j]])
         np.testing.assert_allclose(model._scores(X)[:, row], pair.decision_function(X), atol=1e-9)
 
 
@@ -262,7 +260,7 @@ def test_margins_recover_a_class_that_the_svm_gives_up():
     X, y = load_digits(return_X_y=True)
     X, y = scale(X), (y == 9).astype(int)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
-    lam = 1.0
+    lam = 0.25
     recalls, accuracies = {}, {}
     for margins in ("equal", "theory"):
         model = IMMAXSVC("linear", lam=lam, margins=margins).fit(X, y)
@@ -281,7 +279,7 @@ def test_margins_recover_a_class_that_the_svm_gives_up():
 def test_sparse_data_give_the_same(kernel, multiclass):
     X, y = blobs(3, 300)
     X[np.abs(X) < 0.5] = 0
-    dense = IMMAXSVC(kernel, multiclass=multiclass, tol=1e-9).fit(X, y)
+    dense = IMMAXSVC(kernel, multiclass=multiclass, C=0.1, tol=1e-8).fit(X, y)
     thin = clone(dense).fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(thin.decision_function(X), dense.decision_function(X), atol=1e-4)
     np.testing.assert_allclose(
