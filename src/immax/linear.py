@@ -24,7 +24,7 @@ from immax.losses.risks import ExponentialRisk, MarginRisk, MaxRisk, SoftmaxRisk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
-from immax.solvers import SOLVERS, Problem, solve
+from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.validation import check_choice, check_positive, training_sample
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier", "immax_risk"]
@@ -77,7 +77,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
         check_choice("rule", self.rule, ("score", "bayes"))
-        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("solver", self.solver, ("auto", *SOLVER_NAMES))
         if self.costs is not None and self.rule != "bayes":
             raise ValueError("costs are taken into account by rule='bayes' only; got rule='score'")
 
@@ -210,9 +210,10 @@ class IMMAXClassifier(_LinearClassifier):
         Let margins="theory" take each class's largest feature norm into account,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``.
     fit_intercept : bool, default=True
-    solver : {"auto", "newton", "lbfgs"}, default="auto"
-        "auto" picks by the shape of the data. Losses with kinks are solved exactly by
-        either, inside a method of multipliers.
+    solver : {"auto", "newton", "lbfgs", "dual"}, default="auto"
+        "auto" picks by the shape of the data. Losses with kinks are solved exactly by "newton"
+        and "lbfgs", inside a method of multipliers. "dual" is for the hinge of two classes on
+        dense features, and needs Numba.
     tol : float, default=1e-6
         The fit stops when ``gap_`` is at most ``tol * objective_``, and warns if it has to stop
         before. In float32 no more than 1e-3 is asked.

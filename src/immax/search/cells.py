@@ -10,18 +10,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.linear import immax_risk
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.scoring import HeldOut, Scorer, averages, log_probability
-from immax.solvers import Problem, choose, solve
-from immax.solvers.lbfgs import lbfgs
-from immax.solvers.memory import Memory
+from immax.solvers import Problem, solve_grid
 
 __all__ = ["Cells", "Judge", "LinearCells", "Results", "linear_path"]
 
-MOST = 1000  # iterations
+MAX_ITER = 1000
 
 
 class Results(NamedTuple):
@@ -141,55 +139,62 @@ class LinearCells:
         return found
 
 
+class PathPoint(NamedTuple):
+    """A fit of a grid of margins and penalty strengths."""
+
+    margin_index: int
+    penalty_index: int
+    problem: Problem[Any]
+    theta: Array
+
+
 def linear_path(
-    X: Any,
+    X: Features,
     y: Array,
     loss: str,
-    present: Array,
+    weight: Array,
     margins: Sequence[Array],
-    prices: Sequence[float] | Array,
+    lams: Sequence[float] | Array,
     tol: float,
-    trust: bool = True,
-) -> Iterator[tuple[int, int, Problem[Any], Array]]:
-    """Indices, problems and solutions of all margins for each lam, the largest first.
+    certify: bool = False,
+) -> Iterator[PathPoint]:
+    """Fit linear classifiers with all margins for each lam, each with a warm start.
 
-    Margins of one lam follow one another, and share a preconditioner. Samples count by their weight
-    in ``present``. Without ``trust``, gaps are certified to be within the tolerance.
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n, d)
+        Features, in float32 or float64.
+    y : ndarray of int, shape (n,)
+        Indices of classes.
+    loss : {"logistic", "hinge", "exponential"}
+        The surrogate.
+    weight : ndarray of shape (n,)
+        Sample weights; those of held-out samples are zero.
+    margins : sequence of ndarray of shape (c,)
+        Margins in an order in which they change little from one to the next.
+    lams : sequence of float
+        Values of lambda, the largest first.
+    tol : float
+        Tolerance relative to the objective, as in ``immax.solvers.solve``.
+    certify : bool, default=False
+        Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
+        next step promises no larger decrease.
+
+    Yields
+    ------
+    PathPoint
+        All margins of the first lam, then those of the next.
     """
-    share = (present / present.sum()).astype(X.dtype)
-    above: list[Array] = []  # solutions for the next larger lam
-    for j, lam in enumerate(prices):
-        memory, here = Memory(10), list[Array]()
-        for i, rho in enumerate(margins):
-            risk = immax_risk(loss, "auto", y, rho, share)
-            problem = Problem(X, risk, float(lam))
-            here.append(_fit(problem, _guess(here, above, i), memory, tol, trust))
-            yield i, j, problem, here[-1]
-        above = here
+    share = (weight / weight.sum()).astype(X.dtype)
 
+    def row(lam: float) -> Iterator[Problem[Any]]:
+        for rho in margins:
+            yield Problem(X, immax_risk(loss, "auto", y, rho, share), lam)
 
-def _guess(here: list[Array], above: list[Array], i: int) -> Array | None:
-    """Where the next solution may be: its neighbours' changes, added up."""
-    if not here:
-        return above[0] if above else None
-    return here[-1] + above[i] - above[i - 1] if above else here[-1]
-
-
-def _fit(
-    problem: Problem[Any], start: Array | None, memory: Memory, tol: float, trust: bool
-) -> Array:
-    if problem.risk.smooth and choose(problem) == "lbfgs":
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return lbfgs(
-                problem,
-                start,
-                tol=tol,
-                max_iter=MOST,
-                memory=memory,
-                kin=start is not None,
-                trust=trust,
-            ).theta
-    return solve(problem, start=start, tol=tol, max_iter=MOST, polish=False).theta
+    fits = solve_grid((row(float(lam)) for lam in lams), tol, MAX_ITER, certify)
+    for number, (problem, solution) in enumerate(fits):
+        j, i = divmod(number, len(margins))
+        yield PathPoint(i, j, problem, solution.theta)
 
 
 def _scores(X: Any, theta: Array) -> Array:
