@@ -9,13 +9,12 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.solvers.memory import Memory
 from immax.solvers.problem import Problem, Risk, Solution
 
 __all__ = ["Solver", "UnsupportedProblemError"]
 
-R = TypeVar("R", bound="SmoothRisk | KinkedRisk")
+R = TypeVar("R", bound=Risk)
 
 
 class UnsupportedProblemError(ValueError):

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import SmoothRisk
+from immax.losses.risks import SampleRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.gap import Certifier, Stopping, settle_biases
 from immax.solvers.line_search import Point, find_step
@@ -83,7 +83,7 @@ class LBFGS(Solver[SmoothRisk]):
             return self._minimise_in_two_precisions(problem)
         return self._iterate(problem, start, Memory(self.memory_size))
 
-    def _minimise_in_two_precisions(self, problem: Problem[SmoothRisk]) -> Solution:
+    def _minimise_in_two_precisions(self, problem: Problem[SampleRisk]) -> Solution:
         memory = Memory(self.memory_size)
         tol = max(self.tol, single_precision_tol(problem))
         rough_solver = replace(self, tol=tol, stopping="estimate")

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from immax.arrays import Array
-from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.solvers.memory import Memory
-from immax.solvers.problem import Problem, Solution
+from immax.solvers.problem import Problem, Risk, Solution
 from immax.solvers.registry import solve
 
 __all__ = ["solve_grid"]
 
-R = TypeVar("R", bound="SmoothRisk | KinkedRisk")
+R = TypeVar("R", bound=Risk)
 
 
 def solve_grid(

@@ -60,7 +60,7 @@ def strong_preconditioner(problem: Problem[Risk]) -> StrongPreconditioner:
     Parameters
     ----------
     problem : Problem
-        Any problem; only the shape of its data matters.
+        The problem; only the shape of its data matters.
 
     Returns
     -------

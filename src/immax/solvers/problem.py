@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeAlias, TypeGuard, TypeVar
+from typing import Generic, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array, Features
-from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.losses.risks import SmoothRisk
 from immax.solvers.row_parts import RowParts
 
 __all__ = ["Problem", "Risk", "Solution", "is_smooth"]
 
-Risk: TypeAlias = SmoothRisk | KinkedRisk
-"""What a problem minimises besides the penalty."""
 
-R_co = TypeVar("R_co", bound="SmoothRisk | KinkedRisk", covariant=True)
+class Risk(Protocol):
+    """What every risk has, smooth or with kinks: see ``SmoothRisk`` and ``KinkedRisk``."""
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of scores of a sample."""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the risk is continuously differentiable."""
+
+    def value(self, scores: Array) -> float:
+        """Return the risk of these scores, of shape (n, n_outputs)."""
+
+
+R_co = TypeVar("R_co", bound=Risk, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -132,7 +145,7 @@ def is_smooth(problem: Problem[Risk]) -> TypeGuard[Problem[SmoothRisk]]:
     Parameters
     ----------
     problem : Problem
-        Any problem.
+        A smooth problem, or one with kinks.
 
     Returns
     -------
