@@ -22,7 +22,7 @@ def plot_search(search: MarginSearch, ax: Any = None) -> Any:
     """
     if not hasattr(search, "cv_results_"):
         raise ValueError("the search has not been fitted")
-    table, name = search.cv_results_, search._price
+    table, name = search.cv_results_, search._penalty_name
     if len(search.best_parameters_) != 1:
         raise ValueError("a picture is for families of one parameter")
     parameters = np.array([point[0] for point in table["param_parameters"]])
