@@ -68,9 +68,10 @@ class IMMAXClassifier(LinearClassifier[Vector]):
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``.
     fit_intercept : bool, default=True
         Whether to fit biases, which are not penalised.
-    solver : {"auto", "newton", "lbfgs"}, default="auto"
-        "auto" chooses by the shape of the data. Losses with kinks are solved exactly by
-        either, inside a method of multipliers.
+    solver : {"auto", "newton", "lbfgs", "dual"}, default="auto"
+        "auto" picks by the shape of the data. Losses with kinks are solved exactly by "newton"
+        and "lbfgs", inside a method of multipliers. "dual" is for the hinge of two classes on
+        dense features, and needs Numba.
     tol : float, default=1e-6
         The fit stops when ``gap_`` is at most ``tol * objective_``, and warns if it stops
         earlier. With float32 features it is at least 1e-3.

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features, Vector
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
-from immax.solvers import SOLVERS, Problem, solve
+from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.validation import check_choice, check_positive, training_sample
 
 __all__ = ["LinearClassifier", "TrainingData"]
@@ -94,7 +94,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
         check_choice("rule", self.rule, ("score", "bayes"))
-        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("solver", self.solver, ("auto", *SOLVER_NAMES))
         if self.costs is not None and self.rule != "bayes":
             raise ValueError("costs are taken into account by rule='bayes' only; got rule='score'")
 

@@ -28,7 +28,7 @@ def surface(split: Split, selection: Selection) -> dict[str, Any]:
     lams = sorted(selection.lams or LAMS, reverse=True)
     margins = [power_margins(split.counts, power) for power in powers]
     points = []
-    fits = linear_path(X, y, "logistic", np.ones(len(y)), margins, lams, TOL, trust=False)
+    fits = linear_path(X, y, "logistic", np.ones(len(y)), margins, lams, TOL, certify=True)
     for i, j, problem, theta in fits:
         point: dict[str, Any] = {
             "lam": float(lams[j]),
