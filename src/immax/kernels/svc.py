@@ -189,9 +189,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         check_parameters(self.kernel, self.gamma, self.multiclass, options, self.C, self.lam)
         given = X
         sparse_ok = False if self.kernel == "precomputed" else "csr"
-        X, checked = validate_data(
-            self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C"
-        )
+        X, checked = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
         sample = training_sample(X, checked, sample_weight)
         kept = np.flatnonzero(sample.weight)
         labels, weight = sample.labels[kept], sample.weight[kept]

@@ -8,7 +8,6 @@ is no such family: ``norm_cover`` says what to pay for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,7 +74,7 @@ def _check(complexity: float) -> float:
 def margin_bound(
     scores: ArrayLike, y: ArrayLike, rho: ArrayLike, complexity: float, delta: float = 0.05
 ) -> Bound:
-    """A bound for margins that were fixed before the sample was seen.
+    """Return a bound for margins that were fixed before the sample was seen.
 
     Two classes and one-dimensional scores (Theorem margin-bound-binary)::
 
@@ -114,7 +113,7 @@ def margin_bound(
 
 
 def uniform_factor(n_classes: int, binary: bool, proof: bool = True) -> float:
-    """What multiplies the complexity in the uniform bounds.
+    """Return what multiplies the complexity in the uniform bounds.
 
     For two classes on one score it is 4. For c classes Theorem margin-bound-multi-uniform says
     ``4 c sqrt(2 c)``; its proof, which goes as that of two classes does, halves all margins
@@ -141,7 +140,7 @@ def uniform_confidence(
     return float(price + 3 * np.sqrt(((c + 1) * np.log(2) + np.log(1 / delta)) / (2 * m)))
 
 
-def _price(rho: Array, radii: Any, m: float) -> Array:
+def _price(rho: Array, radii: ArrayLike, m: float) -> Array:
     """For each margin, of having been chosen from ``r / 2^j``, j = 1, 2, …; nothing at r."""
     scales = np.log2(2 * radii / rho)
     return np.asarray(3 * np.sqrt(np.log(np.maximum(scales, 1)) / m))
@@ -156,7 +155,7 @@ def uniform_margin_bound(
     delta: float = 0.05,
     proof: bool = True,
 ) -> Bound:
-    """A bound for all margins at once, so that rho may be chosen after seeing the sample.
+    """Return a bound for all margins at once, so that rho may be chosen after seeing the sample.
 
     Two classes (Theorem margin-bound-binary-uniform)::
 
@@ -196,7 +195,7 @@ def uniform_margin_bound(
 
 
 def norm_cover(norm: float, delta: float, unit: float = 1.0) -> tuple[float, float]:
-    """The ball to bound, and the delta left, when the norm was found by training.
+    """Return the ball to bound, and the delta left, when the norm was found by training.
 
     Balls of radius ``unit 2^j`` for all integers j share delta by ``(2/3) / ((|j|+1)(|j|+2))``,
     which sums to one over them. A norm falls into the next larger ball. In the bound this costs
@@ -224,7 +223,7 @@ def search_margins(
     delta: float = 0.05,
     n_samples: float | None = None,
 ) -> Array:
-    """The margins that make the uniform bound smallest.
+    """Return the margins that make the uniform bound smallest.
 
     The complexity is taken to be ``scale sqrt(sum_k moments_k / rho_k^2)``. In ``1 / rho_k`` the
     empirical term is linear between two of the class's actual margins, and so the least value
@@ -297,7 +296,7 @@ class _Curve:
         self.largest, self.n = largest, n
         self.rho = np.append(self.begin, largest)
 
-    def _value(self, rho: Array, pieces: Any = slice(None)) -> Array:
+    def _value(self, rho: Array, pieces: slice | Array = slice(None)) -> Array:
         price = _price(rho, self.largest, self.n)
         return np.asarray(self.counts[pieces] - self.sums[pieces] / rho + price)
 
@@ -307,7 +306,7 @@ class _Curve:
         return float(self._value(np.array(rho), piece))
 
     def best(self, factor: float, square: float, others: float) -> tuple[float, float]:
-        """The best margin, and the value with ``factor sqrt(others + square / rho^2)`` added."""
+        """Return the best margin, and the value plus ``factor sqrt(others + square / rho^2)``."""
         # With t = 1 / rho: the slope of factor sqrt(others + square t^2) is that of sums t.
         room = factor**2 * square - self.sums**2
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.links import highest_argmax
 from immax.losses.surrogates import runner_up
 from immax.margins import class_vector
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def phi(u: ArrayLike, rho: ArrayLike) -> Array:
-    """The rho-margin loss, ``min(1, max(0, 1 - u / rho))``.
+    """Return the rho-margin loss, ``min(1, max(0, 1 - u / rho))``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def check_sample(
 
 
 def label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
-    """The class numbers of a fitted model's labels, one for each of ``size`` samples."""
+    """Return the class numbers of a fitted model's labels, one for each of ``size`` samples."""
     classes, given = np.asarray(model.classes_), np.asarray(y)
     labels = np.minimum(np.searchsorted(classes, given), classes.size - 1)
     if given.shape != (size,) or (classes[labels] != given).any():
@@ -82,7 +82,7 @@ def margins_of(scores: ArrayLike, y: ArrayLike) -> Array:
 
 
 def predictions(scores: ArrayLike) -> Array:
-    """The class of the highest score, the highest number on a tie; ``sign(0) = +1``."""
+    """Return the class of the highest score, the highest number on a tie; ``sign(0) = +1``."""
     h = np.asarray(scores, dtype=np.float64)
     return (h >= 0).astype(np.intp) if h.ndim == 1 else highest_argmax(h)
 
@@ -94,7 +94,7 @@ def zero_one_loss(scores: ArrayLike, y: ArrayLike) -> Array:
 
 
 def margin_loss(scores: ArrayLike, y: ArrayLike, rho: ArrayLike, by: str = "label") -> Array:
-    """The class-imbalanced margin loss, ``Phi_{rho_k}`` of the margin, per sample.
+    """Return the class-imbalanced margin loss, ``Phi_{rho_k}`` of the margin, per sample.
 
     Parameters
     ----------
@@ -118,8 +118,10 @@ def margin_loss(scores: ArrayLike, y: ArrayLike, rho: ArrayLike, by: str = "labe
     return phi(margins_of(h, labels), margins[whose])
 
 
-def empirical_margin_loss(model: Any, X: Any, y: ArrayLike, rho: ArrayLike | None = None) -> float:
-    """The mean margin loss of a fitted classifier's scores.
+def empirical_margin_loss(
+    model: Any, X: Features, y: ArrayLike, rho: ArrayLike | None = None
+) -> float:
+    """Return the mean margin loss of a fitted classifier's scores.
 
     Parameters
     ----------

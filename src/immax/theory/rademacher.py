@@ -9,7 +9,6 @@ in the block of y, so that ``||Phi(x, y)|| = ||x||``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +16,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms as euclidean_norms
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.margins import class_radii, class_vector, positive_number
 
 __all__ = [
@@ -53,8 +52,8 @@ def _draws(n_draws: int) -> Array:
     return np.empty(n_draws)
 
 
-def row_norms(X: Any, order: float = 2) -> Array:
-    """The norms of the rows of a dense or sparse matrix, of order 2 or infinity."""
+def row_norms(X: Features, order: float = 2) -> Array:
+    """Return the norms of the rows of a dense or sparse matrix, of order 2 or infinity."""
     if sparse.issparse(X):
         rows = sparse.csr_array(X, dtype=np.float64, copy=True)
         rows.sum_duplicates()
@@ -82,14 +81,14 @@ def _second_moment(norms: Array, labels: Array, rho: Array, step: str) -> float:
 
 
 def rademacher_linear(
-    X: Any,
+    X: Features,
     y: ArrayLike,
     rho: ArrayLike,
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """An upper bound on the complexity of ``{w . x : ||w||_2 <= norm}``.
+    """Return an upper bound on the complexity of ``{w . x : ||w||_2 <= norm}``.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def rademacher_kernel(
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """The same for a kernel, of whose Gram matrix only the diagonal matters.
+    """Return the same for a kernel, of whose Gram matrix only the diagonal matters.
 
     ``step="sample"`` is the trace of the Gram matrix, weighed by ``1 / rho^2`` (Theorem
     rad-kernel-2).
@@ -140,14 +139,16 @@ def rademacher_kernel(
 
 
 def rademacher_l1(
-    X: Any,
+    X: Features,
     y: ArrayLike,
     rho: ArrayLike,
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """An upper bound on the complexity of ``{w . x : ||w||_1 <= norm}`` (Theorem rad-kernel-1).
+    """Return an upper bound on the complexity of ``{w . x : ||w||_1 <= norm}``.
+
+    Theorem rad-kernel-1.
 
     ``norm sqrt(2 c sum_k m_k r_k^2 / rho_k^2 log(2 D)) / m`` with radii in the maximum norm and D
     weights in all; for two classes and a single weight vector there is no factor c.
@@ -194,7 +195,7 @@ def _summary(draws: Array, confidence: float) -> Estimate:
 
 
 def estimate_linear(
-    X: Any,
+    X: Features,
     y: ArrayLike,
     rho: ArrayLike,
     norm: float,
@@ -202,9 +203,9 @@ def estimate_linear(
     multiclass: bool | None = None,
     n_draws: int = 200,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Estimate:
-    """The complexity of ``{w . x : ||w||_order <= norm}`` by random signs; order 1 or 2.
+    """Return the complexity of ``{w . x : ||w||_order <= norm}`` by random signs; order 1 or 2.
 
     The supremum over the ball is explicit: the dual norm of the weighed sum of features.
     """
@@ -232,9 +233,9 @@ def estimate_kernel(
     multiclass: bool | None = None,
     n_draws: int = 200,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Estimate:
-    """The same for the ball of a kernel's weights, from the Gram matrix."""
+    """Return the same for the ball of a kernel's weights, from the Gram matrix."""
     margins = class_vector(rho, "rho")
     K = np.asarray(gram, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:

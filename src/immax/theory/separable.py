@@ -40,7 +40,7 @@ class Hyperplane:
 
 
 def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
-    """The largest distance that all samples can have from a hyperplane, and that hyperplane.
+    """Return the largest distance that all samples can have from a hyperplane, and that hyperplane.
 
     ``y`` holds 0 and 1. A sample that no hyperplane separates is refused.
     """
@@ -73,9 +73,9 @@ def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
 
 
 def _widest(X: Array, signs: Array) -> Hyperplane:
-    """The hyperplane of the largest margin, by Lawson and Hanson's least-distance programming.
+    """Return the hyperplane of the largest margin.
 
-    ``min ||v|| with G v >= 1`` is a non-negative least-squares problem. Here v is (w, b), and b
+    Lawson and Hanson's least-distance programming: ``min ||v|| with G v >= 1`` is a non-negative least-squares problem. Here v is (w, b), and b
     should cost nothing: the data are moved until the best b is zero, where it does cost nothing.
     """
     centre = (X[signs > 0].mean(axis=0) + X[signs < 0].mean(axis=0)) / 2
@@ -123,7 +123,7 @@ def ldam_split(margin: float, counts: ArrayLike) -> Vector:
 
 
 def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str, Hyperplane]:
-    """The SVM's, LDAM's and IMMAX's hyperplane of a separable sample.
+    """Return the SVM's, LDAM's and IMMAX's hyperplane of a separable sample.
 
     All have the SVM's normal; they stand where the two margins are as each one splits them.
     """
