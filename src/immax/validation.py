@@ -143,14 +143,14 @@ class Sample(NamedTuple):
     counts: Vector  # (c,), total weights
 
 
-def training_sample(X: Features, y: Array, sample_weight: ArrayLike | None) -> Sample:
+def training_sample(X: Features, y: ArrayLike, sample_weight: ArrayLike | None) -> Sample:
     """Return the labels and weights of a training sample, checked.
 
     Parameters
     ----------
     X : {ndarray, sparse matrix} of shape (n, d)
         Features; only their number matters.
-    y : ndarray of shape (n,)
+    y : array-like of shape (n,)
         Labels.
     sample_weight : array-like of shape (n,) or None
         Non-negative weights; by default one for every sample.
@@ -164,9 +164,9 @@ def training_sample(X: Features, y: Array, sample_weight: ArrayLike | None) -> S
     ValueError
         If there is one class only, or a class without weight.
     """
-    classes, labels = class_codes(y)
+    classes, labels = class_codes(np.asarray(y))
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    counts = np.bincount(labels, weights=weight, minlength=len(classes))
+    counts = np.bincount(labels, weights=weight, minlength=len(classes)).astype(np.float64)
     if not counts.all():
         empty = classes[np.flatnonzero(counts == 0)].tolist()
         raise ValueError(

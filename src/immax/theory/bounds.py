@@ -93,6 +93,10 @@ def margin_bound(
         bound on it, from ``immax.theory.rademacher``.
     delta : float
 
+    Returns
+    -------
+    Bound
+
     Examples
     --------
     >>> bound = margin_bound([2.0] * 900 + [-1.0] * 100, [1] * 900 + [0] * 100, [1.0, 1.0], 0.05)
@@ -136,11 +140,11 @@ def uniform_confidence(
     ``3 sqrt(log k / m)``. ``proof=False`` is the statement.
     """
     c = rho.size
-    price = _price(rho, radii, m).sum() * (1 if proof else 1 / 3)
+    price = _penalty_terms(rho, radii, m).sum() * (1 if proof else 1 / 3)
     return float(price + 3 * np.sqrt(((c + 1) * np.log(2) + np.log(1 / delta)) / (2 * m)))
 
 
-def _price(rho: Array, radii: ArrayLike, m: float) -> Array:
+def _penalty_terms(rho: Array, radii: Array | float, m: float) -> Array:
     """For each margin, of having been chosen from ``r / 2^j``, j = 1, 2, …; nothing at r."""
     scales = np.log2(2 * radii / rho)
     return np.asarray(3 * np.sqrt(np.log(np.maximum(scales, 1)) / m))
@@ -175,6 +179,10 @@ def uniform_margin_bound(
     proof : bool, default=True
         What the proof gives where it differs from the statement: a smaller factor of the
         complexity for c > 2, and a larger price of the margins.
+
+    Returns
+    -------
+    Bound
     """
     margins = class_vector(rho, "rho")
     largest = class_vector(radii, "radii", margins.size)
@@ -201,6 +209,22 @@ def norm_cover(norm: float, delta: float, unit: float = 1.0) -> tuple[float, flo
     which sums to one over them. A norm falls into the next larger ball. In the bound this costs
     a factor of at most 2 in the complexity, and in the confidence about
     ``2 log(|log_2 norm| + 2)``: a log-log term.
+
+    Parameters
+    ----------
+    norm : float
+        The norm that training found.
+    delta : float
+        The probability with which the bound may fail.
+    unit : float, default=1.0
+        The radius of ball zero.
+
+    Returns
+    -------
+    radius : float
+        The radius of the ball.
+    delta : float
+        The share of delta that is left for it.
 
     Examples
     --------
@@ -296,8 +320,8 @@ class _Curve:
         self.largest, self.n = largest, n
         self.rho = np.append(self.begin, largest)
 
-    def _value(self, rho: Array, pieces: slice | Array = slice(None)) -> Array:
-        price = _price(rho, self.largest, self.n)
+    def _value(self, rho: Array, pieces: slice | Array | int = slice(None)) -> Array:
+        price = _penalty_terms(rho, self.largest, self.n)
         return np.asarray(self.counts[pieces] - self.sums[pieces] / rho + price)
 
     def at(self, rho: float) -> float:

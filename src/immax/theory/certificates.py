@@ -1,4 +1,4 @@
-"""What the theory promises of a fitted model."""
+"""Bounds on the error of a fitted model."""
 
 from __future__ import annotations
 
@@ -179,13 +179,26 @@ def best_margins(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> 
     """Return the margins of a fitted model that make the uniform bound smallest.
 
     On the scale of the model's scores. See ``certificate`` for the arguments.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        As in ``certificate``.
+    X, y
+        The training data.
+    delta : float, default=0.05
+        The probability with which the bound may fail.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
     """
     parts, norm = _parts(model, X, y, delta)
     return parts.best().rho * norm
 
 
 def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> Certificate:
-    """Bounds on the error of a fitted classifier, from the data it was fitted to.
+    """Return bounds on the error of a fitted classifier, from the data it was fitted to.
 
     The bias is taken as the weight of a further feature that is one, so the norm is
     ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
@@ -200,6 +213,10 @@ def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> C
     X, y
         The training data.
     delta : float
+
+    Returns
+    -------
+    Certificate
 
     Examples
     --------

@@ -88,6 +88,10 @@ def conditional_risk(
     parameters : array-like of shape (c,), optional
         The margins rho; for "cost-sensitive" the costs.
 
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> conditional_risk("zero-one", [0.7, 0.3], 1.5)
@@ -111,6 +115,17 @@ def best_conditional_risk(
     ``1 - max p`` for the zero-one and the margin loss, ``min_j sum_{k != j} c_k p_k`` for the
     cost-sensitive one; surrogates are minimised numerically, over c scores or, with
     ``one_score``, over a single one.
+
+    Parameters
+    ----------
+    loss, p, parameters
+        As in ``conditional_risk``.
+    one_score : bool, default=False
+        Whether two classes have a single score.
+
+    Returns
+    -------
+    float
     """
     probabilities = _distribution(p)
     c = probabilities.size
@@ -178,10 +193,23 @@ class Excess(NamedTuple):
 
 
 def calibration(p: ArrayLike, scores: ArrayLike, rho: ArrayLike) -> Excess:
-    """Both sides of the H-consistency theorems at a point: ``zero_one <= margin``, always.
+    """Return both sides of the H-consistency theorems at a point: ``zero_one <= margin``.
 
     Theorems H-consistency-binary (a single score) and H-consistency-multi; taking expectations
     gives the theorems.
+
+    Parameters
+    ----------
+    p : array-like of shape (c,)
+        Class probabilities.
+    scores : float, or array-like of shape (c,)
+        The score of class 1, or of all classes.
+    rho : array-like of shape (c,)
+        Margins.
+
+    Returns
+    -------
+    Excess
 
     Examples
     --------
@@ -209,6 +237,15 @@ def counter_example(cost_positive: float, cost_negative: float) -> CounterExampl
     All mass is at one point, where class 1 has probability ``1/2 - eps``; eps is half of the
     largest that the proof allows, ``(c_+ - c_-) / (2 (c_+ + c_-))``, and of the other sign where
     ``c_+ < c_-``.
+
+    Parameters
+    ----------
+    cost_positive, cost_negative : float
+        The costs of errors on class 1 and class 0, which differ.
+
+    Returns
+    -------
+    CounterExample
 
     Examples
     --------
@@ -239,6 +276,17 @@ def implied_threshold(loss: str, parameters: ArrayLike | None = None) -> float:
     ``alpha = rho_1 / (rho_0 + rho_1)`` for IMMAX (logistic, hinge and exponential), one half for
     "cross-entropy", "zero-one" and the "margin" loss, ``c_0 / (c_0 + c_1)`` for
     "cost-sensitive".
+
+    Parameters
+    ----------
+    loss : str
+        The loss.
+    parameters : array-like of shape (2,), optional
+        The margins rho; for "cost-sensitive" the costs.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A fitted model as the theory sees it: scores, a norm, and the norms of the data."""
+"""The scores and the norm of a fitted model, and the norms of the data."""
 
 from __future__ import annotations
 
@@ -24,10 +24,21 @@ class Hypothesis(NamedTuple):
 
 
 def hypothesis(model: Any, X: Features) -> Hypothesis:
-    """Of a linear classifier, or of a kernel machine for two classes or for all at once.
+    """Return the hypothesis of a linear classifier or of a kernel machine.
 
     Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
     scikit-learn's SVC.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A linear classifier or a kernel machine.
+    X : array-like or sparse matrix of shape (m, d)
+        The sample.
+
+    Returns
+    -------
+    Hypothesis
     """
     check_is_fitted(model)
     if not hasattr(model, "classes_"):

@@ -53,7 +53,19 @@ def _draws(n_draws: int) -> Array:
 
 
 def row_norms(X: Features, order: float = 2) -> Array:
-    """Return the norms of the rows of a dense or sparse matrix, of order 2 or infinity."""
+    """Return the norms of the rows of a dense or sparse matrix, of order 2 or infinity.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, d)
+        The matrix.
+    order : {2, inf}, default=2
+        The order of the norm.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
     if sparse.issparse(X):
         rows = sparse.csr_array(X, dtype=np.float64, copy=True)
         rows.sum_duplicates()
@@ -106,6 +118,10 @@ def rademacher_linear(
         How far to follow the proof: the sum of the samples' own squared norms, which is the
         tightest; the radius of each class, as the theorems say; or one radius for all.
 
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> rademacher_linear([[3.0, 4.0], [0.0, 1.0]], [1, 0], [1.0, 1.0], norm=2.0)
@@ -122,10 +138,29 @@ def rademacher_kernel(
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """Return the same for a kernel, of whose Gram matrix only the diagonal matters.
+    """Return the same bound for a kernel, given the diagonal of its Gram matrix.
 
     ``step="sample"`` is the trace of the Gram matrix, weighed by ``1 / rho^2`` (Theorem
     rad-kernel-2).
+
+    Parameters
+    ----------
+    diagonal : array-like of shape (m,)
+        Kernel values of the samples with themselves.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    step : {"sample", "classes", "radius"}, default="classes"
+        As in ``rademacher_linear``.
+
+    Returns
+    -------
+    float
     """
     margins = class_vector(rho, "rho")
     squares = np.asarray(diagonal, dtype=np.float64)
@@ -154,6 +189,25 @@ def rademacher_l1(
     weights in all; for two classes and a single weight vector there is no factor c.
     ``step="sample"`` uses that a coordinate of ``Phi(x, y)`` is not zero for one y only: the
     factor c goes, and the largest column sum of squares takes the place of the radii.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, d)
+        Features.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    step : {"sample", "classes", "radius"}, default="classes"
+        As in ``rademacher_linear``.
+
+    Returns
+    -------
+    float
     """
     margins = class_vector(rho, "rho")
     norms = row_norms(X, np.inf)
@@ -208,6 +262,31 @@ def estimate_linear(
     """Return the complexity of ``{w . x : ||w||_order <= norm}`` by random signs; order 1 or 2.
 
     The supremum over the ball is explicit: the dual norm of the weighed sum of features.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, d)
+        Features.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    order : {1, 2}, default=2
+        The order of the norm.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    n_draws : int, default=200
+        The number of draws of random signs.
+    confidence : float, default=0.95
+        The confidence of the interval.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the signs.
+
+    Returns
+    -------
+    Estimate
     """
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2; got {order!r}")
@@ -235,7 +314,31 @@ def estimate_kernel(
     confidence: float = 0.95,
     random_state: int | np.random.RandomState | None = None,
 ) -> Estimate:
-    """Return the same for the ball of a kernel's weights, from the Gram matrix."""
+    """Return the complexity of the ball of a kernel's weights by random signs.
+
+    Parameters
+    ----------
+    gram : array-like of shape (m, m)
+        The Gram matrix.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    n_draws : int, default=200
+        The number of draws of random signs.
+    confidence : float, default=0.95
+        The confidence of the interval.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the signs.
+
+    Returns
+    -------
+    Estimate
+    """
     margins = class_vector(rho, "rho")
     K = np.asarray(gram, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
