@@ -42,7 +42,7 @@ def test_every_linear_method_fits_and_predicts(method, data):
 def test_hinge_has_equal_margins_only(data):
     X, y = data
     model = make("hinge", y).fit(X, y)
-    assert {tuple(rho) for rho in model.cv_results_["margins"]} == {(0.5, 0.5)}
+    assert {tuple(rho) for rho in model.cv_results_["margins"]} == {(1.0, 1.0)}
 
 
 def test_immax_searches_the_powers_of_the_plan_and_no_others(data):
@@ -67,7 +67,7 @@ def test_ldam_with_the_hinge_is_its_own_formula(data):
     model = make("ldam_hinge", y).fit(X, y)
     fitted = model.best_estimator_.model_
     rho = np.bincount(y) ** -0.25
-    rho /= rho.sum()
+    rho /= rho.mean()
     scores = fitted.decision_function(X)
     losses = np.maximum(0, rho[y] - np.where(y == 1, 1, -1) * scores)
     scale = rho[y].mean()  # of the weights, whose mean is one

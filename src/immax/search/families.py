@@ -1,14 +1,15 @@
-"""Families of margins: a few numbers to a margin for each class.
+"""Families of margins: a few parameters determine a margin for each class.
 
-A family knows where the theory's optimum lies in it, what range is worth a search, and nothing of
-the classifier that is searched for.
+A family knows the parameters of the theory's margins and the range that is worth a search, and
+nothing of the classifier that is searched for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,28 +32,35 @@ class MarginFamily(Protocol):
     """Maps parameters, a vector, to margins of mean one."""
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        """The margins of these parameters for these class counts."""
+        """Return the margins of these parameters for these class counts; their mean is one."""
 
     def centre(self, counts: ArrayLike) -> Vector:
-        """The parameters of the theory's margins, or the nearest to them."""
+        """Return the parameters of the theory's margins, or the nearest to them."""
 
     def plain(self, counts: ArrayLike) -> Vector:
-        """The parameters of equal margins, or the nearest to them."""
+        """Return the parameters of equal margins, or the nearest to them."""
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
-        """The lowest and the highest parameters that are worth a search."""
+        """Return the lowest and the highest parameters that are worth a search."""
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
-        """For each parameter, n values to try."""
+        """Return n values to try for each parameter."""
 
 
 @dataclass(frozen=True)
 class PowerFamily:
     """``rho_k ∝ m_k^t``: one number t, 0 for equal margins and 1/3 for the theory's.
 
-    Where classes overlap, larger powers favour rare classes: a class is said where its probability
-    is above its share of the margins. Where they can be separated, smaller ones do. The powers
-    that are tried lie evenly from ``low`` to ``high``, or are those of ``values``.
+    Where classes overlap, larger powers favour rare classes: of two classes, one is predicted when
+    its probability exceeds its share of the margins. Where classes can be separated, smaller
+    powers favour them.
+
+    Parameters
+    ----------
+    low, high : float, default=-0.5 and 1.0
+        The powers to try lie evenly between these.
+    values : tuple of float, default=()
+        The powers to try, in place of ``low`` and ``high``.
 
     Examples
     --------
@@ -91,8 +99,13 @@ class PowerFamily:
 class BoxFamily:
     """The paper's box: each margin within ``width`` of the theory's, as a multiple of it.
 
-    With two classes only the ratio matters, and the one parameter is alpha, from
+    With two classes the one parameter is the paper's ``alpha = rho_1 / (rho_0 + rho_1)``, from
     ``(1 - width) alpha*`` to ``1 - (1 - width) (1 - alpha*)``.
+
+    Parameters
+    ----------
+    width : float, default=0.8
+        Half the width of the box, as a share of the theory's margins.
 
     Examples
     --------
@@ -152,6 +165,13 @@ class SharedTailFamily(BoxFamily):
 
     The ``n_groups - 1`` most frequent classes have one each, and all others share the last.
 
+    Parameters
+    ----------
+    width : float, default=0.8
+        As in ``BoxFamily``.
+    n_groups : int, default=3
+        The number of multiples.
+
     Examples
     --------
     >>> SharedTailFamily(n_groups=2).margins([1, 0.5], [8000, 1000, 1000]).round(3)
@@ -180,7 +200,12 @@ class SharedTailFamily(BoxFamily):
 
 @dataclass(frozen=True)
 class FreeFamily:
-    """Every margin on its own, as a logarithm relative to equal ones.
+    """A parameter for every margin: its logarithm relative to equal margins.
+
+    Parameters
+    ----------
+    reach : float, default=10.0
+        The largest ratio of a margin to an equal one, or of an equal one to a margin.
 
     Examples
     --------
@@ -188,7 +213,7 @@ class FreeFamily:
     array([0.75, 1.5 , 0.75])
     """
 
-    reach: float = 10.0  # a margin is at the most so many times an equal one, or as little
+    reach: float = 10.0
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
         given = np.asarray(parameters, dtype=np.float64)
@@ -213,7 +238,7 @@ class FreeFamily:
         return list(np.linspace(low, high, n, axis=1))
 
 
-FAMILIES: dict[str, Any] = {
+FAMILIES: dict[str, Callable[[], MarginFamily]] = {
     "auto": PowerFamily,
     "power": PowerFamily,
     "box": BoxFamily,
@@ -222,8 +247,23 @@ FAMILIES: dict[str, Any] = {
 }
 
 
-def resolve_family(family: Any) -> MarginFamily:
-    """A family by name, or one that is given."""
+def resolve_family(family: str | MarginFamily) -> MarginFamily:
+    """Return the family of a name, or the one that is given.
+
+    Parameters
+    ----------
+    family : str or MarginFamily
+        A key of ``FAMILIES``, or an object with the methods of a ``MarginFamily``.
+
+    Returns
+    -------
+    MarginFamily
+
+    Raises
+    ------
+    ValueError
+        If there is no such family.
+    """
     if isinstance(family, str):
         if family not in FAMILIES:
             names = ", ".join(map(repr, FAMILIES))
@@ -235,7 +275,22 @@ def resolve_family(family: Any) -> MarginFamily:
 
 
 def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
-    """All combinations of n values a parameter, with equal margins and the theory's among them."""
+    """Return all combinations of n values per parameter, and equal and the theory's margins.
+
+    Parameters
+    ----------
+    family : MarginFamily
+        The family to search.
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class.
+    n : int
+        Values of each parameter.
+
+    Returns
+    -------
+    list of ndarray
+        Points of the family, of which none is repeated.
+    """
     grid = [np.array(values) for values in product(*family.axes(counts, n))]
     for special in (family.plain(counts), family.centre(counts)):
         if not any(np.allclose(special, one, atol=1e-9) for one in grid):
