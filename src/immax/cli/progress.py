@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from immax.bench.plan import Cell
+from immax.bench.cells import Cell, NetworkCell, TrialCell
 from immax.bench.store import Store
 
 __all__ = ["Bars", "quiet_progress"]
@@ -48,10 +49,12 @@ class Bars:
             counts = self._store.counts()
             self._progress.update(self._cells, completed=counts["done"] + counts["failed"])
 
-    def epoch(self, cell: Cell, number: int, point: dict[str, float]) -> None:
+    def epoch(self, cell: Cell, number: int, point: Mapping[str, float]) -> None:
         """An epoch has ended."""
         text = f"epoch, loss {point['loss']:.3f}"
-        total = cell.spec.get("training", {}).get("epochs", self._epochs)
+        total = self._epochs
+        if isinstance(cell, TrialCell | NetworkCell):
+            total = cell.training.epochs
         self._progress.update(
             self._own, description=text, completed=number, total=total, visible=True
         )
