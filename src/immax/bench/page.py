@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from immax.atomic import write_text
@@ -39,6 +41,7 @@ def write_page(
         The method that others are compared with.
     """
     records = results.done("final")
+    out.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"# {results.title}", ""]
     if command:
         lines += [f"    {command}", ""]
@@ -78,7 +81,8 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
             if not ranked.methods:
                 continue
             picture = out.with_name(f"{out.stem}-{model}-{metric}.svg")
-            plot_ranks(ranked.methods, ranked.ranks, len(results.columns), picture)
+            with _same_ids():
+                plot_ranks(ranked.methods, ranked.ranks, len(results.columns), picture)
             lines += [
                 f"{ranked.table.title}, {len(results.columns)} data sets "
                 f"(Friedman p = {ranked.friedman_p:.1g}):",
@@ -96,10 +100,20 @@ def _surfaces(surfaces: list[Surfaces], metric: str, out: Path) -> list[str]:
         return []
     tests = list(dict.fromkeys(test for test, _ in surfaces[0].tests))
     picture = out.with_name(f"{out.stem}-{metric}.svg")
-    plot_surfaces(surfaces, tests[0], metric, picture)
+    with _same_ids():
+        plot_surfaces(surfaces, tests[0], metric, picture)
     lines = [f"![Gain over equal margins, {tests[0]} test]({picture.name})", ""]
     for own in surfaces:
         for test in tests:
             table = surface_table(own, test, metric)
             lines += [f"{table.title}:", "", table.markdown()]
     return lines
+
+
+@contextmanager
+def _same_ids() -> Iterator[None]:
+    """Let elements of SVG files have the same ids in every run; they are random otherwise."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "immax"}):
+        yield

@@ -124,7 +124,8 @@ def convert_store(db: sqlite3.Connection, path: str) -> None:
         if state == "done" and old["model"] == "surface" and n_classes == 2:
             # Probabilities of two classes were those of half the margins: they are not kept.
             db.execute(
-                "update cells set state = 'waiting', result = null, seconds = null where id = ?",
+                "update cells set state = 'waiting', result = null, labels = null, seconds = null, "
+                "memory = null, environment = null where id = ?",
                 (identity,),
             )
         elif result:
