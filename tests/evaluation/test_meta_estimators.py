@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -27,22 +28,14 @@ def test_probabilities_are_there_only_if_the_classifier_has_them(data):
     assert not hasattr(ClassWeighted(LinearSVC()).fit(*data), "predict_proba")
 
 
-class Stub:
+class Stub(ClassifierMixin, BaseEstimator):
     """Scores and probabilities by the power; the rule "bayes" always predicts class 0."""
 
     def __init__(self, power=0.0, rule="score"):
         self.power, self.rule = power, rule
-        self.classes_ = np.array([0, 1])
-
-    def get_params(self, deep=True):
-        return {"power": self.power, "rule": self.rule}
-
-    def set_params(self, **params):
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
 
     def fit(self, X, y):
+        self.classes_ = np.unique(y)
         return self
 
     def predict(self, X):

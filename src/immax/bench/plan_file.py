@@ -38,7 +38,6 @@ SECTIONS = {
     "selection": Selection,
 }
 NUMBER = (int, float)
-ITEMS: dict[str, type | tuple[type, ...]] = {"tuple[str, ...]": str, "tuple[float, ...]": NUMBER}
 SCALARS: dict[str, type | tuple[type, ...]] = {
     "str": str,
     "int": int,
@@ -142,10 +141,11 @@ def _section(name: str, content: object) -> DataPlan | ImbalancePlan | TrainingP
 
 def _converted(key: str, value: Any, kind: str) -> Any:
     """Check a value of TOML against a field's annotation; numbers become floats where asked."""
-    if kind in ITEMS:
-        if not isinstance(value, list) or not all(isinstance(one, ITEMS[kind]) for one in value):
+    if kind.startswith("tuple"):
+        item = str if kind == "tuple[str, ...]" else NUMBER
+        if not isinstance(value, list) or not all(isinstance(one, item) for one in value):
             raise PlanError(f"{key} must be a list; got {value!r}")
-        return tuple(value) if ITEMS[kind] is str else tuple(float(one) for one in value)
+        return tuple(value) if item is str else tuple(float(one) for one in value)
     if not isinstance(value, SCALARS[kind]) or (kind != "bool" and isinstance(value, bool)):
         raise PlanError(f"{key} must be of type {kind}; got {value!r}")
     return float(value) if kind == "float" else value
