@@ -5,6 +5,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
+# One process for each core, and one thread for each process.
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST = $(THREADS) $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
 
 .PHONY: demo test lint types floors bench clean
 
@@ -12,7 +15,7 @@ demo: .venv/installed-demo
 	$(BIN)/immax compare --out demo
 
 test: lint types
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -22,7 +25,7 @@ types: .venv/installed-dev
 	$(BIN)/mypy
 
 floors: .venv-floors/installed
-	.venv-floors/bin/python -m pytest -m "not slow"
+	$(PYTEST:.venv/%=.venv-floors/%)
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/linear.py

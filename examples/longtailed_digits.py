@@ -1,6 +1,6 @@
-"""IMMAX and its rivals on the handwritten digits, made long-tailed.
+"""IMMAX and other methods on a long-tailed sample of handwritten digits.
 
-Each model's regularisation is chosen by cross-validation on the training half; the test half
+The regularisation of each model is chosen by cross-validation on the training half; the test half
 has the same class shares.
 """
 
@@ -24,7 +24,7 @@ RATIO = 20
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=SEED)
 CS = {"C": np.logspace(-3, 2, 6)}
 LAMS = {"lam": np.logspace(-5, 0, 6)}
-# The ten classes' margins sum to one, so that the same strength takes a hundred times the lam.
+# The margins of the ten classes sum to one, so the same strength needs a lam 100 times as large.
 IMMAX_LAMS = {"lam": np.logspace(-3, 2, 6)}
 
 MODELS: dict[str, tuple[BaseEstimator, dict[str, np.ndarray]]] = {
@@ -40,7 +40,7 @@ MODELS: dict[str, tuple[BaseEstimator, dict[str, np.ndarray]]] = {
 
 
 def main() -> None:
-    """Print one line per model."""
+    """Print one line for each model."""
     X, y = load_digits(return_X_y=True)
     keep = long_tailed(y, RATIO, random_state=SEED)
     split = train_test_split(X[keep], y[keep], test_size=0.5, stratify=y[keep], random_state=SEED)

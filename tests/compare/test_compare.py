@@ -254,7 +254,7 @@ def test_nothing_is_learnt_from_noise():
         (["a"] * 20, "one class only"),
         (["a"] * 18 + ["b"] * 2, "'b' has fewer"),
         ([f"v{i}" for i in range(120)], "120 different values"),
-        ([0.5, 1.5] * 10, "the number 0.5, which is no class"),
+        ([0.5, 1.5] * 10, "the number 0.5, which is not a class"),
     ],
 )
 def test_targets_that_are_none(y, message):

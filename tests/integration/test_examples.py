@@ -21,7 +21,7 @@ ARGUMENTS = {"kernel_large": ["--samples", "2000"]}
 PRINTS = {
     "boosting_calibration": "XGBoost with class weights",
     "kernel_large": "random Fourier features",
-    "separable_figure": "drawn in separable.png",
+    "separable_figure": "saved to separable.png",
     "torch_plain": "IMMAX",
     "torch_segmentation": "recall by class",
     "torch_lightning": "accuracy on the training data",

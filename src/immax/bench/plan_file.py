@@ -146,7 +146,8 @@ def _converted(key: str, value: Any, kind: str) -> Any:
         if not isinstance(value, list) or not all(isinstance(one, item) for one in value):
             raise PlanError(f"{key} must be a list; got {value!r}")
         return tuple(value) if item is str else tuple(float(one) for one in value)
-    if not isinstance(value, SCALARS[kind]) or (kind != "bool" and isinstance(value, bool)):
+    fits = isinstance(value, SCALARS[kind])
+    if not fits or (kind != "bool" and isinstance(value, bool)):
         raise PlanError(f"{key} must be of type {kind}; got {value!r}")
     return float(value) if kind == "float" else value
 

@@ -100,29 +100,9 @@ class Certificate:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the bound against the margins, its three terms stacked; returns the axes."""
-        try:
-            from matplotlib import pyplot
-        except ModuleNotFoundError as error:
-            raise ImportError('drawing needs matplotlib: pip install "immax[report]"') from error
-        ax = pyplot.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
-        curve = self.curve()
-        labels = ("empirical margin loss", "complexity", "confidence")
-        terms = [curve[name] for name in ("empirical", "complexity", "confidence")]
-        ax.stackplot(
-            curve["scale"], *terms, labels=labels, colors=("#4477aa", "#ee8866", "#bbbbbb")
-        )
-        ax.axhline(1, color="black", linestyle="--", linewidth=1)
-        ax.axvline(1, color="black", linestyle=":", linewidth=1)
-        top = max(1.6, min(2.5 * self.best.total, float(np.sum(terms, axis=0).max())))
-        ax.set(
-            xscale="log",
-            xlabel="margins, as a multiple of the best ones",
-            ylabel="bound on the error",
-            ylim=(0, top),
-        )
-        ax.text(curve["scale"][0], 1, " vacuous above", va="bottom", ha="left")
-        ax.legend(loc="upper right")
-        return ax
+        from immax.plots.bound_curve import plot_bound_curve
+
+        return plot_bound_curve(self, ax)
 
 
 class _Parts:
