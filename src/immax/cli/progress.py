@@ -10,7 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from immax.evaluation.candidates import CANDIDATES
 
 if TYPE_CHECKING:
-    from immax.bench.plan import Cell
+    from collections.abc import Mapping
+
+    from immax.bench.cells import Cell
     from immax.bench.store import Store
 
 __all__ = ["Bars", "FoldBar", "quiet_progress"]
@@ -107,7 +109,7 @@ class Bars:
             counts = self._store.counts()
             self._progress.update(self._cells, completed=counts["done"] + counts["failed"])
 
-    def epoch(self, cell: Cell, number: int, point: dict[str, float]) -> None:
+    def epoch(self, cell: Cell, number: int, point: Mapping[str, float]) -> None:
         """Show that an epoch has ended.
 
         Parameters
@@ -115,11 +117,15 @@ class Bars:
         cell : Cell
         number : int
             The number of finished epochs.
-        point : dict of str to float
+        point : mapping of str to float
             The measures of the epoch, with its loss.
         """
+        from immax.bench.cells import NetworkCell, TrialCell
+
         text = f"epoch, loss {point['loss']:.3f}"
-        total = cell.spec.get("training", {}).get("epochs", self._epochs)
+        total = self._epochs
+        if isinstance(cell, TrialCell | NetworkCell):
+            total = cell.training.epochs
         self._progress.update(
             self._own, description=text, completed=number, total=total, visible=True
         )

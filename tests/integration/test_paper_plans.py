@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from immax.bench.plan import parse_plan
-from immax.bench.run import work
+from immax.bench.mean_tables import mean_table
+from immax.bench.plan_file import parse_plan
+from immax.bench.results import Results
+from immax.bench.run import run_cells
 from immax.bench.store import Store
-from immax.bench.tables import Results, mean_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +25,7 @@ def small(name, methods):
 
 def run(plan, path):
     store = Store(path, plan)
-    assert work(store) == 0, store.records(["failed"])[0].error
+    assert run_cells(store) == 0, store.records(["failed"])[0].error
     results = Results(store.records(stage="final"))
     table = mean_table(results, "resnet34", "imbalanced")
     assert [row[0] for row in table.rows] == list(plan.methods)
