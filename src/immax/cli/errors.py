@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import typer
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ErrorReportingGroup", "report_errors"]
 
-explained = nullcontext  # commands need no error handling of their own: their group has it
 
 DEBUG = "--debug"
 

@@ -24,7 +24,7 @@ __all__ = ["INNER_FOLDS", "Protocol", "Split", "make_candidate"]
 INNER_FOLDS = 3
 """The number of folds of the inner cross-validation, which selects hyper-parameters."""
 
-LAMS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+LAMS = (2.5e-6, 2.5e-5, 2.5e-4, 2.5e-3, 2.5e-2, 0.25)  # C from 2/n to 200,000/n
 POWERS = (-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
 TRIALS = 3  # grid points of a method's own hyper-parameters
 

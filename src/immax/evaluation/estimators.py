@@ -187,7 +187,7 @@ def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) ->
     """
     if method == "immax":
         power = params.get("power", 1 / 3)
-        rho = power_margins(counts, power, total=np.size(counts))
+        rho = power_margins(counts, power)
         return make_spec("immax", counts, rho=rho)
     return make_spec(method, counts, **params)
 
@@ -231,7 +231,7 @@ def _hinge_balanced(setting: Setting) -> Classifier:
 def _ldam_hinge(setting: Setting) -> Classifier:
     """Return the machine of ``max(0, rho_y - margin)`` with ``rho ∝ n^{-1/4}`` of mean one."""
     counts = setting.class_counts()
-    rho = power_margins(counts, -0.25, total=counts.size)
+    rho = power_margins(counts, -0.25)
     model = ClassWeighted(IMMAXClassifier("hinge", margins=rho), -0.25)
     return setting.search(model, {"model__lam": setting.lams})
 
