@@ -12,8 +12,10 @@ LAYERS = (
     ("compiled",),
     ("margins",),
     ("losses", "evaluation.metrics"),
+    ("markov_chains", "decision_rules"),
     ("links",),
     ("solvers",),
+    ("linear_base",),
     ("linear", "kernels"),
     ("search",),
     ("boosting", "torch"),
@@ -30,6 +32,7 @@ LAYERS = (
 LEVELS = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 EXCEPTIONS = {
     ("immax.search.base", "immax.plots.search"): "MarginSearch.plot draws when it is called",
+    ("immax.theory.certificates", "immax.plots.certificates"): "so does Certificate.plot",
 }
 MODULES = module_paths()
 TOP = ("immax", "immax.__main__")  # the public names, and the command
