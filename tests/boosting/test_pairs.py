@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from immax.boosting import metric, objective
-from immax.boosting.pairs import FLOOR, constant_scores, gradient_hessian
+from immax.boosting.pairs import HESSIAN_FLOOR, constant_scores, gradient_hessian
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 
@@ -45,7 +45,7 @@ def test_many_classes_beside_finite_differences(method, order, compiled, monkeyp
     scale = np.abs(first).max()
     np.testing.assert_allclose(gradient, first, atol=2e-5 * scale, rtol=1e-4)
     bend = np.abs(second).max()
-    expected = np.maximum(2 * second, FLOOR)
+    expected = np.maximum(2 * second, HESSIAN_FLOOR)
     np.testing.assert_allclose(hessian, expected, atol=2e-3 * bend, rtol=1e-3)
     assert gradient.dtype == hessian.dtype == np.float32
     assert gradient.flags.f_contiguous == (order == "F")
@@ -63,7 +63,7 @@ def test_two_classes_beside_finite_differences(method, compiled, monkeypatch):
     both = lambda s: w * spec.loss(np.stack([-s[:, 0] / 2, s[:, 0] / 2], 1), y, 0)  # noqa: E731
     first, second = differences(both, h[:, None].copy())
     np.testing.assert_allclose(gradient, first[:, 0], atol=2e-5 * np.abs(first).max(), rtol=1e-4)
-    expected = np.maximum(second[:, 0], FLOOR)
+    expected = np.maximum(second[:, 0], HESSIAN_FLOOR)
     np.testing.assert_allclose(hessian, expected, atol=2e-3 * np.abs(second).max(), rtol=1e-3)
 
 
@@ -73,10 +73,10 @@ def test_hessians_do_not_vanish(compiled, monkeypatch):
     h = np.array([[80.0, -80.0, 0.0]], dtype=np.float32)
     spec = LossSpec(np.ones(3))
     gradient, hessian = gradient_hessian(spec, h, np.array([0]))
-    assert (hessian >= np.float32(FLOOR)).all()
+    assert (hessian >= np.float32(HESSIAN_FLOOR)).all()
     assert np.isfinite(gradient).all()
     single = gradient_hessian(LossSpec(np.ones(2)), np.array([200.0]), np.array([1]))
-    assert single[1][0] >= np.float32(FLOOR)
+    assert single[1][0] >= np.float32(HESSIAN_FLOOR)
 
 
 @pytest.mark.parametrize("method", METHODS)

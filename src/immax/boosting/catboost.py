@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from immax.arrays import Array
-from immax.boosting.derivatives import PairsOfDerivatives, SampleDerivatives
+from immax.boosting.derivatives import TwoClassDerivatives, SampleDerivatives
 from immax.boosting.eval_metrics import METRICS
 from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
 
@@ -188,7 +188,7 @@ class _BinaryObjective:
     """CatBoost asks for some samples at a time."""
 
     def __init__(self, loss: BoostingLoss) -> None:
-        self._derivatives = PairsOfDerivatives(loss.spec)
+        self._derivatives = TwoClassDerivatives(loss.spec)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Array:
         weight = None if weights is None else np.asarray(weights)

@@ -15,7 +15,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 
 from immax.arrays import Array
 from immax.atomic import write_text
-from immax.boosting.pairs import ROUNDS, constant_scores, gradient_hessian
+from immax.boosting.pairs import EXPECTED_ROUNDS, constant_scores, gradient_hessian
 from immax.links import by_score, decide, immax_proba, spec_proba
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
@@ -84,8 +84,8 @@ class BoostingLoss:
             rho = self.spec.temperature
             if self.binary:  # of one score only the ratio of the margins counts
                 scores = scores / scores.dtype.type(rho.sum())
-            return immax_proba(scores, rho, calls=ROUNDS)
-        return spec_proba(self._both(scores), self.spec, calls=ROUNDS)
+            return immax_proba(scores, rho, calls=EXPECTED_ROUNDS)
+        return spec_proba(self._both(scores), self.spec, calls=EXPECTED_ROUNDS)
 
     def labels(self, scores: Array, rule: str) -> Array:
         """By the highest score or the highest probability."""

@@ -119,21 +119,21 @@ def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
     return _exponential(x == types.float64) if x in (types.float64, types.float32) else None
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST, owns_arrays=False)
 def exponentiate(z: Any, top: Any) -> None:
     """``z = exp(z - top)``, none of them above one."""
     for j in range(z.size):
         z[j] = exp_of_negative(z[j] - top)
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST, owns_arrays=False)
 def exponentials(z: Any, source: int, factor: float, top: float, out: Any, row: int) -> None:
     """``out[row] = exp(factor * (z[source] - top))``, none of them above one."""
     for j in range(z.shape[1]):
         out[row, j] = exp_of_negative(factor * (z[source, j] - top))
 
 
-@jit(fastmath={"reassoc", "nsz", "nnan"})
+@jit(fastmath={"reassoc", "nsz", "nnan"}, owns_arrays=False)
 def total(values: Any, row: int, begin: int, end: int) -> Any:
     """``values[row, begin:end].sum()``; a slice is an object, and costs more than it holds."""
     out = values.dtype.type(0)

@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from immax.arrays import Array
-from immax.compiled import numba_is_here
+from immax.compiled import has_numba
 
 __all__ = ["block", "loops", "spread", "sweeps", "violations"]
 
@@ -22,7 +22,7 @@ ROWS = 64  # that are copied at once
 
 def loops() -> ModuleType:
     """These functions, compiled if that can be."""
-    if numba_is_here():
+    if has_numba():
         from immax.compiled import working_set as compiled
 
         return compiled

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.losses.softmax import as_scores, float_dtype, focal_curvature, focal_slope
+from immax.losses.focal import focal_curvature, focal_factor, focal_slope
+from immax.losses.softmax import as_scores, float_dtype
 from immax.margins import class_vector
 
 __all__ = [
@@ -137,7 +138,7 @@ def focal(focus: float) -> Surrogate:
     def value_slope(u: Array) -> tuple[Array, Array]:
         nll, derivative = _logistic(u)
         rest = -derivative
-        return rest**focus * nll, focal_slope(nll, rest, focus) * derivative
+        return focal_factor(rest, focus) * nll, focal_slope(nll, rest, focus) * derivative
 
     def curvature(u: Array) -> Array:
         nll, derivative = _logistic(u)

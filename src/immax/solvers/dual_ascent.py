@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array
-from immax.compiled import numba_is_here
+from immax.compiled import has_numba
 from immax.losses.risks import MarginRisk
 from immax.solvers.problem import Problem, Solution
 
@@ -37,7 +37,7 @@ def worth_ascending(problem: Problem[Any]) -> bool:
     X, risk = problem.X, problem.risk
     if risk.smooth or not isinstance(risk, MarginRisk) or problem.is_sparse:
         return False
-    return bool(X.flags.c_contiguous and X.size >= LARGE and numba_is_here())
+    return bool(X.flags.c_contiguous and X.size >= LARGE and has_numba())
 
 
 def dual_ascent(
