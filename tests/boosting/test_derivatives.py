@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from immax.boosting import derivatives
-from immax.boosting.derivatives import TwoClassDerivatives, SampleDerivatives
+from immax.boosting.derivatives import SampleDerivatives, TwoClassDerivatives
 from immax.boosting.pairs import gradient_hessian
 from immax.losses.catalog import METHODS, make_spec
 

@@ -21,6 +21,7 @@ __all__ = [
     "class_columns",
     "constant_scores",
     "gradient_hessian",
+    "hessian_factor",
     "is_plain",
     "two_class_columns",
 ]
@@ -58,8 +59,7 @@ def gradient_hessian(
     drop : ndarray of bool, shape (n,), optional
         As in ``SoftmaxKernel``.
     factor : float, default=1.0
-        Multiplies the Hessians: the libraries' own objectives have 2 (XGBoost) or c / (c - 1)
-        (LightGBM) for three classes or more.
+        Multiplies the Hessians, such as ``hessian_factor("xgboost", c)``.
 
     Returns
     -------
@@ -89,6 +89,26 @@ def gradient_hessian(
     return gradient, hessian
 
 
+def hessian_factor(library: str, n_classes: int) -> float:
+    """Return the factor of the Hessians in a library's own objective.
+
+    Parameters
+    ----------
+    library : {"xgboost", "lightgbm"}
+        The library.
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    float
+        1 for two classes; for more, 2 (XGBoost) or c / (c - 1) (LightGBM).
+    """
+    if n_classes == 2:
+        return 1.0
+    return 2.0 if library == "xgboost" else n_classes / (n_classes - 1)
+
+
 def _compiled(
     spec: LossSpec,
     scores: Array,
@@ -102,7 +122,7 @@ def _compiled(
     from immax.compiled.boosting import gradient_pairs
 
     labels = np.asarray(y, dtype=np.intp)
-    columns = class_columns(spec).astype(np.float32)
+    slope, scale, offset, target_offset, class_weight = class_columns(spec).astype(np.float32)
     sample_weight = np.asarray([] if weight is None else weight, dtype=np.float32)
     dropped = np.empty(0, bool) if drop is None else drop
 
@@ -110,7 +130,11 @@ def _compiled(
         gradient_pairs(
             scores,
             labels,
-            *columns,
+            slope,
+            scale,
+            offset,
+            target_offset,
+            class_weight,
             is_plain(spec),
             sample_weight,
             float(spec.focus),
@@ -185,7 +209,8 @@ def _single_score_compiled(
     from immax.compiled.boosting import focal_pairs, single_pairs
 
     gradient, hessian = np.empty((2, len(y)), np.float32)
-    inputs = (scores, np.asarray(y, dtype=np.intp), *two_class_columns(spec).astype(np.float32))
+    slope, shift, class_weight = two_class_columns(spec).astype(np.float32)
+    inputs = (scores, np.asarray(y, dtype=np.intp), slope, shift, class_weight)
     outputs = (float(factor), HESSIAN_FLOOR, gradient, hessian)
 
     def fill(begin: int, end: int) -> None:

@@ -214,7 +214,7 @@ def softmax_rows(
         The number of samples that are not ignored.
     """
     number = h.dtype.type
-    zero, one = number(0), number(1)
+    zero = number(0)
     c = h.shape[1]
     z = np.empty(buffer_size(c), h.dtype)
     bad, counted, total = -1, 0, 0.0

@@ -7,6 +7,8 @@ functions, so that no other file has their formulas.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from immax.arrays import Array
@@ -20,76 +22,78 @@ __all__ = [
     "focal_slope_at",
 ]
 
+T = TypeVar("T", float, Array)
+
 SMALLEST_PROBABILITY = 1e-30
 """The lower bound of probabilities in powers and divisions; its inverse is finite in float32."""
 
 
-def bound_probability(values: Array) -> Array:
+def bound_probability(values: T) -> T:
     """Return probabilities that are at least ``SMALLEST_PROBABILITY``.
 
     This is the one guard against the underflow of ``1 - p``.
 
     Parameters
     ----------
-    values : ndarray
+    values : ndarray or float
         Probabilities.
 
     Returns
     -------
-    ndarray
+    ndarray or float
         Of the same shape and dtype.
     """
     return np.maximum(values, SMALLEST_PROBABILITY)
 
 
-def focal_factor(rest: Array, focus: float) -> Array:
+def focal_factor(rest: T, focus: float) -> T:
     """Return the focal factor ``rest^focus``.
 
     Parameters
     ----------
-    rest : ndarray
+    rest : ndarray or float
         ``1 - p``.
     focus : float
         The focal exponent, not negative.
 
     Returns
     -------
-    ndarray
+    ndarray or float
     """
     return bound_probability(rest) ** focus
 
 
-def focal_slope(nll: Array, rest: Array, focus: float) -> Array:
+def focal_slope(nll: T, rest: T, focus: float) -> T:
     """Return the derivative of the focal loss ``rest^focus nll`` in nll.
 
     Parameters
     ----------
-    nll, rest : ndarrays of one shape
+    nll, rest : ndarrays of one shape, or floats
         ``-log p`` and ``1 - p``, each to full relative precision.
     focus : float
         The focal exponent, not negative.
 
     Returns
     -------
-    ndarray
+    ndarray or float
     """
     # nll / rest tends to one as rest tends to zero, so rest^focus can be taken out.
     return focal_factor(rest, focus) * (1 + focus * (1 - rest) * (nll / bound_probability(rest)))
 
 
-def focal_curvature(nll: Array, rest: Array, focus: float) -> Array:
+def focal_curvature(nll: T, rest: T, focus: float) -> T:
     """Return the second derivative of the focal loss ``rest^focus nll`` in nll.
 
     Parameters
     ----------
-    nll, rest : ndarrays of one shape
+    nll, rest : ndarrays of one shape, or floats
         ``-log p`` and ``1 - p``, each to full relative precision.
     focus : float
         The focal exponent, not negative.
 
     Returns
     -------
-    ndarray
+    ndarray or float
     """
     bounded, p = bound_probability(rest), 1 - rest
     bend = 2 + (focus - 1) * p * (nll / bounded) - nll
