@@ -229,12 +229,12 @@ def _compiled_chain(
 ) -> tuple[Array, Array | None]:
     from immax.compiled.link import temperature_chain
 
-    q, staying, tame = temperature_chain(h, inverse, groups, own)
-    if not tame.all():
-        wild = np.flatnonzero(~tame)
-        q[wild], rest = _temperature_chain(h[wild], inverse, groups, own)
+    q, staying, well_scaled = temperature_chain(h, inverse, groups, own)
+    if not well_scaled.all():
+        others = np.flatnonzero(~well_scaled)
+        q[others], rest = _temperature_chain(h[others], inverse, groups, own)
         if staying is not None:
-            staying[wild] = rest
+            staying[others] = rest
     return q, staying
 
 
