@@ -49,7 +49,7 @@ def float_dtype(values: ArrayLike) -> type[np.float32] | type[np.float64]:
     return np.float32 if getattr(values, "dtype", None) == np.float32 else np.float64
 
 
-def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike = None) -> Array:
+def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike | None = None) -> Array:
     """Return scores as a floating-point array of the given shape.
 
     Parameters
