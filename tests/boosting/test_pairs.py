@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from immax.boosting import metric, objective
 from immax.boosting.pairs import HESSIAN_FLOOR, constant_scores, gradient_hessian
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
@@ -102,29 +101,3 @@ def test_the_start_is_the_best_constant(method, counts):
     assert found.shape == ((1,) if c == 2 else (c,))
     best = minimize(mean, np.zeros(found.size), tol=1e-12)
     assert mean(found) <= best.fun + 1e-8
-
-
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
-def test_objectives_of_the_libraries_own_train(library):
-    h, y, w = sample()
-
-    class Data:
-        def get_label(self):
-            return y.astype(np.float32)
-
-        def get_weight(self):
-            return w
-
-    spec = make_spec("immax", COUNTS)
-    flat = h if library == "xgboost" else h.ravel(order="F")
-    gradient, hessian = objective(spec, library)(flat, Data())
-    factor = 2 if library == "xgboost" else 4 / 3
-    expected = gradient_hessian(spec, h, y, w, factor=factor)
-    np.testing.assert_allclose(gradient, expected[0], rtol=1e-6)
-    np.testing.assert_allclose(hessian, expected[1], rtol=1e-6)
-    name, value, *rest = metric(spec, "margin_loss", library)(flat, Data())
-    assert name == "margin_loss"
-    assert value == pytest.approx(np.average(spec.loss(h, y), weights=w))
-    assert rest == ([] if library == "xgboost" else [False])
-    with pytest.raises(ValueError, match="library must be one of"):
-        objective(spec, "sklearn")

@@ -22,7 +22,6 @@ from immax.boosting import (
     IMMAXCatBoostClassifier,
     IMMAXLGBMClassifier,
     IMMAXXGBClassifier,
-    suggest_boosting,
 )
 from immax.datasets import gaussian_mixture
 from immax.evaluation.metrics import expected_calibration_error
@@ -277,19 +276,6 @@ ALLOWED = {
     # Scores of exactly zero are given to the highest class, as in the paper.
     IMMAXLGBMClassifier: WEIGHTS | {"check_classifiers_classes"},
 }
-
-
-def test_search_spaces():
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    X, y = data(2, 300)
-    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
-    for library, kind in zip(("xgboost", "lightgbm", "catboost"), ALL, strict=True):
-        trial = study.ask()
-        make(kind, **{"thread_count": 1} if library == "catboost" else {})
-        params = {**QUIET[kind], **suggest_boosting(trial, library)}
-        assert kind(**params).fit(X, y).score(X, y) > 0.7
 
 
 def test_a_missing_library_names_the_extra():
