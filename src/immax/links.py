@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array
 from immax.compiled import worth_compiling
 from immax.decision_rules import by_score, check_costs, decide, highest_argmax
-from immax.losses.softmax import focal_slope
+from immax.losses.focal import focal_slope_at
+from immax.losses.softmax import adjust_for_every_target, adjust_scores
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector
 from immax.markov_chains import MOST_STATES, log_sum, normalised, stationary
@@ -148,25 +149,15 @@ def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) ->
     no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random or spec.focus)
 
     def link(block: Array) -> Array:
-        scaled = block * spec.scale.astype(h.dtype)
         if one_row:
-            return _one_temperature(scaled, spec) * factor
+            return _one_temperature(block, spec) * factor
         if no_offsets:
-            return chain(scaled, inverse, groups)[0] * factor
-        q, staying = _full_chain(scaled, spec)
-        return q * factor / _focal_factor(staying, spec.focus)
+            return chain(block * spec.scale.astype(h.dtype), inverse, groups)[0] * factor
+        q, staying = _full_chain(block, spec)
+        return q * factor / focal_slope_at(staying, spec.focus)
 
     states = 1 if one_row else inverse.size if no_offsets else spec.n_classes
     return _by_rows(link, h, spec.n_classes * states)
-
-
-def _focal_factor(p: Array, focus: float) -> Array | float:
-    """Return the slope of the focal factor where the target has probability p."""
-    if focus == 0:
-        return 1.0
-    p = np.clip(p.astype(np.float64), np.finfo(np.float64).tiny, 1)
-    rest = np.maximum(1 - p, np.finfo(np.float64).eps)
-    return np.maximum(focal_slope(-np.log(p), rest, focus), np.finfo(np.float64).tiny)
 
 
 def _checked(scores: ArrayLike, n_classes: int) -> Array:
@@ -254,33 +245,34 @@ def _compiled_chain(
     return q, staying
 
 
-def _one_temperature(scaled: Array, spec: LossSpec) -> Array:
+def _one_temperature(scores: Array, spec: LossSpec) -> Array:
     """Return the closed form where row k is ``softmax(z - target_offset_k u_k)``, u unit vectors.
 
     Off the diagonal the rows are multiples of ``e^z``, and balance gives
     ``q_k ∝ e^{z_k} (sum_j e^{z_j} - e^{z_k} (1 - e^{-target_offset_k}))``: without target
     offsets, the softmax of z.
     """
-    dtype = scaled.dtype
-    z = scaled / dtype.type(spec.temperature[0]) + spec.offset.astype(dtype)
+    dtype = scores.dtype
+    slope, scale, offset = (
+        part.astype(dtype) for part in (1 / spec.temperature[:1], spec.scale, spec.offset)
+    )
+    z = adjust_scores(scores, slope, scale, offset)
     e = np.exp(z - z.max(axis=1, keepdims=True))
     if not spec.target_offset.any():
         p = normalised(e)
-        return np.asarray(p / _focal_factor(p, spec.focus))
+        return np.asarray(p / focal_slope_at(p, spec.focus))
     total = e.sum(axis=1, keepdims=True)
     q = e * (np.maximum(total - e, 0) + e * np.exp(-spec.target_offset).astype(dtype))
     # Where the offset's exponential underflows and one class has all the mass, e is exact.
     return normalised(np.where(q.sum(axis=1, keepdims=True) > 0, q, e))
 
 
-def _full_chain(scaled: Array, spec: LossSpec) -> tuple[Array, Array]:
+def _full_chain(scores: Array, spec: LossSpec) -> tuple[Array, Array]:
     """Return the stationary distribution, and each class's probability of staying.
 
     There is one state per class, for any mixture of offsets, temperatures and dropped negatives.
     """
-    dtype = scaled.dtype
-    z = scaled[:, None, :] / spec.temperature[:, None].astype(dtype) + spec.offset.astype(dtype)
-    z = z - np.diag(spec.target_offset).astype(dtype)
+    z = adjust_for_every_target(scores, spec)
     log_rows = z - log_sum(z)
     if spec.random:
         dropped = spec.droppable & ~np.eye(spec.n_classes, dtype=bool)

@@ -15,7 +15,7 @@ def test_without_numba_the_machine_is_the_same(monkeypatch):
     rho = np.array([0.4, 0.3, 0.2, 0.1])
     data, limits = Points(X, "rbf", **OPTIONS), np.full(300, 0.02)
     compiled = joint_machine(data, y, limits, rho, MachineOptions(tol=1e-4))
-    monkeypatch.setattr(working_set, "numba_is_here", lambda: False)
+    monkeypatch.setattr(working_set, "has_numba", lambda: False)
     assert working_set.loops() is working_set
     plain = joint_machine(data, y, limits, rho, MachineOptions(tol=1e-4))
     assert plain.converged

@@ -82,7 +82,7 @@ def test_what_it_needs_is_named(monkeypatch):
             DualAscent().solve(other)
     with pytest.raises(UnsupportedProblemError, match="dense features"):
         DualAscent().solve(Problem(sparse.csr_matrix(problem.X), problem.risk, 0.1))
-    monkeypatch.setattr("immax.solvers.dual_ascent.numba_is_here", lambda: False)
+    monkeypatch.setattr("immax.solvers.dual_ascent.has_numba", lambda: False)
     with pytest.raises(UnsupportedProblemError, match="Numba"):
         DualAscent().solve(problem)
 

@@ -33,5 +33,5 @@ def route(request, monkeypatch):
     if request.param == "compiled":
         pytest.importorskip("numba")
     if request.param == "operations":
-        monkeypatch.setattr(few_passes, "numba_is_here", lambda: False)
+        monkeypatch.setattr(few_passes, "has_numba", lambda: False)
     return request.param

@@ -60,7 +60,7 @@ class Kernel:
             self._centre = points.mean(axis=0)
             points = points - self._centre
         self._points = points
-        self._squares = row_norms(points, squared=True) if name == "rbf" else None
+        self._squares = row_norms(points, squared=True) if name == "rbf" else np.empty(0)
 
     def __call__(
         self, X: Features, out: Array | None = None, scratch: Array | None = None

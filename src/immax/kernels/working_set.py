@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from immax.arrays import Array
-from immax.compiled import numba_is_here
+from immax.compiled import has_numba
 
 __all__ = ["block", "loops", "spread", "sweeps", "violations"]
 
@@ -28,7 +28,7 @@ def loops() -> ModuleType:
     module
         With the functions ``block``, ``spread``, ``sweeps`` and ``violations``.
     """
-    if numba_is_here():
+    if has_numba():
         from immax.compiled import working_set as compiled
 
         return compiled

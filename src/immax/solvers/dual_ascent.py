@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array
-from immax.compiled import numba_is_here
+from immax.compiled import has_numba
 from immax.losses.risks import MarginRisk
 from immax.solvers.base import Solver
 from immax.solvers.memory import Memory
@@ -58,7 +58,7 @@ class DualAscent(Solver[MarginRisk]):
             return "the hinge loss of two classes"
         if problem.is_sparse:
             return "dense features"
-        return None if numba_is_here() else 'Numba: pip install "immax[fast]"'
+        return None if has_numba() else 'Numba: pip install "immax[fast]"'
 
     def suits(self, problem: Problem[Risk]) -> bool:
         """Return whether the features are large and stored by rows."""

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from immax.torch.call import Call, looked_up
+from immax.torch.focal import focal_loss_of
 
 __all__ = ["adjusted", "composite_loss"]
 
@@ -65,6 +66,4 @@ def composite_loss(
 
 def _focal(z: Tensor, call: Call) -> Tensor:
     nll = F.cross_entropy(z, call.target, ignore_index=call.ignore_index, reduction="none")
-    # Powers have no slope at zero: the smallest number stands in for it.
-    rest = (-torch.expm1(-nll)).clamp_min(torch.finfo(nll.dtype).tiny)
-    return call.reduced(rest.pow(call.table.focus) * nll)
+    return call.reduced(focal_loss_of(nll, call.table.focus))

@@ -16,10 +16,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from immax.arrays import Array
-from immax.compiled import numba_is_here
+from immax.compiled import has_numba
 from immax.threads import in_threads
 from immax.torch.call import Call, looked_up
 from immax.torch.composite import adjusted, composite_loss
+from immax.torch.focal import focal_terms
 
 __all__ = ["FewPasses", "few_passes_pay", "loss_and_gradient"]
 
@@ -56,7 +57,7 @@ class Batch(NamedTuple):
 def loss_and_gradient(logits: Tensor, call: Call, in_place: bool = False) -> Batch:
     """Losses and their gradients in the logits; ``in_place``, these may take the logits' memory."""
     native = logits.device.type == "cpu" and logits.dtype in (torch.float32, torch.float64)
-    if native and numba_is_here():
+    if native and has_numba():
         return _compiled(logits, call, in_place)
     return _by_operations(logits, call)
 
@@ -70,10 +71,8 @@ def _by_operations(logits: Tensor, call: Call) -> Batch:
     counted = call.target != call.ignore_index
     factor = counted.to(logits.dtype)
     if table.focus > 0:
-        rest = (-torch.expm1(-losses)).clamp_min(torch.finfo(losses.dtype).tiny)
-        power = rest.pow(table.focus)
-        factor *= power * (1 + table.focus * (1 - rest) * (losses / rest))
-        losses = power * losses
+        losses, slope = focal_terms(losses, table.focus)
+        factor *= slope
     class_weights = call.class_weights()
     if class_weights is not None:
         weights = looked_up(class_weights, known)
