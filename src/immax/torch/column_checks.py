@@ -1,0 +1,124 @@
+"""Validation of margins and tables, with errors that name the column and the class."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from immax.torch.checks import check_class_vector, is_readable
+from immax.torch.table import Table
+
+__all__ = ["check_margins", "check_table"]
+
+POSITIVE = "a positive, finite number"
+NOT_NEGATIVE = "a finite number of at least 0"
+FINITE = "a finite number"
+
+
+@lru_cache(maxsize=64)
+def _are_all_one(content: bytes, dtype: str, name: str, domain: str) -> bool:
+    """Check the values of a column, and return whether each of them is one.
+
+    The cache is by value: an edit of the tensor, by whatever way, is a different content.
+    """
+    values = np.frombuffer(content, dtype)
+    valid = np.isfinite(values)
+    if domain != FINITE:
+        valid &= values > 0 if domain == POSITIVE else values >= 0
+    if not valid.all():
+        k = int(np.argmin(valid))
+        raise ValueError(f"{name}[{k}] is {float(values[k])}; it must be {domain}")
+    return bool((values == 1).all())
+
+
+def _check_values(column: Tensor, name: str, domain: str) -> bool:
+    """Check the values of a readable column, and return whether each of them is one."""
+    plain = column.detach() if column.requires_grad else column
+    if plain.dtype is torch.bfloat16:  # which NumPy does not have
+        plain = plain.float()
+    values = plain.numpy()
+    return _are_all_one(values.tobytes(), values.dtype.str, name, domain)
+
+
+def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> bool:
+    """Check margins: one per class, on the logits' device, positive where they can be read.
+
+    Parameters
+    ----------
+    rho : Tensor of shape (C,)
+        The margins.
+    logits : Tensor
+        The tensor whose device they must be on.
+    n_classes : int, optional
+        The expected length; as many as there are logits by default.
+
+    Returns
+    -------
+    bool
+        Whether they are known to be all one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is wrong, with the class whose margin it is.
+    """
+    return check_table(Table(temperature=rho), logits, n_classes, "rho")
+
+
+def check_table(
+    table: Table,
+    logits: Tensor,
+    n_classes: int | None = None,
+    temperature_name: str = "temperature",
+) -> bool:
+    """Check every column of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The columns.
+    logits : Tensor
+        The tensor whose device they must be on.
+    n_classes : int, optional
+        The expected length; as many as there are logits by default.
+    temperature_name : str, default="temperature"
+        What error messages call that column; IMMAX calls it rho.
+
+    Returns
+    -------
+    bool
+        Whether the loss is known to be cross-entropy by margins that are all one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is wrong, with the column and the class.
+    """
+    names = (temperature_name, "scale", "offset", "target_offset", "weight")
+    domains = (POSITIVE, POSITIVE, FINITE, FINITE, NOT_NEGATIVE)
+    numbers = table.numbers()
+    n_columns, all_one = 0, False
+    for column, name, domain in zip(numbers, names, domains, strict=True):
+        if column is None:
+            continue
+        check_class_vector(column, name, logits, n_classes)
+        if not column.is_floating_point():
+            raise TypeError(f"{name} must be floating-point; got {column.dtype}")
+        n_columns += 1
+        if is_readable(column):
+            all_one = _check_values(column, name, domain)
+    if table.droppable is not None:
+        check_class_vector(table.droppable, "droppable", logits, n_classes)
+        if table.droppable.dtype is not torch.bool:
+            raise TypeError(f"droppable must be bool; got {table.droppable.dtype}")
+    rho = table.temperature
+    return (
+        all_one
+        and n_columns == 1
+        and rho is not None
+        and not rho.requires_grad
+        and not table.drops_or_focuses
+    )
