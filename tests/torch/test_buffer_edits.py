@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import pytest
 import torch
@@ -16,8 +17,7 @@ EQUAL = [5] * C
 
 def make_losses():
     losses = {
-        name: lambda module=module, params=PARAMS.get(name, {}): module(COUNTS, **params)
-        for name, module in MODULES.items()
+        name: partial(module, COUNTS, **PARAMS.get(name, {})) for name, module in MODULES.items()
     }
     losses["equal margins"] = lambda: it.IMMAXLoss(EQUAL)
     losses["hinge"] = lambda: it.IMMAXHingeLoss(EQUAL)

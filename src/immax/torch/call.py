@@ -115,6 +115,6 @@ class Call(NamedTuple):
         own = 4 + len(COLUMNS)
         target, indices, drop, weight, *columns = ctx.saved_tensors[-own:]
         focus, drop_rate, ignore_index, reduction = ctx.options
-        table = Table(*columns, focus, drop_rate)
+        table = Table.of_columns(columns, focus, drop_rate)
         call = cls(target, indices, table, drop, weight, ignore_index, reduction)
         return ctx.saved_tensors[:-own], call

@@ -68,8 +68,12 @@ def check_arguments(
             f"got {logits.dtype} of shape {tuple(logits.shape)}"
         )
     shape = logits.shape
-    expected = shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:]
-    if target.shape != expected:
+    if logits.ndim == 2:  # the most frequent case, without the cost of slices
+        fits = target.ndim == 1 and target.shape[0] == shape[0]
+    else:
+        fits = target.shape == (shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:])
+    if not fits:
+        expected = shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:]
         raise ValueError(
             f"target must have shape {tuple(expected)} to go with logits of shape "
             f"{tuple(shape)}; got {tuple(target.shape)}"

@@ -129,7 +129,8 @@ class SpecLoss(ClassLoss):
         -------
         Table
         """
-        return Table.of_columns(self._buffers, self.spec.focus, self.spec.drop_rate)
+        columns = [self._buffers[name] for name in COLUMNS]
+        return Table.of_columns(columns, self.spec.focus, self.spec.drop_rate)
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         check_classes(logits, self.spec.n_classes)

@@ -16,6 +16,13 @@ __all__ = ["check_margins", "check_table"]
 POSITIVE = "a positive, finite number"
 NOT_NEGATIVE = "a finite number of at least 0"
 FINITE = "a finite number"
+NUMBERS = (
+    ("temperature", POSITIVE),
+    ("scale", POSITIVE),
+    ("offset", FINITE),
+    ("target_offset", FINITE),
+    ("weight", NOT_NEGATIVE),
+)
 
 
 @lru_cache(maxsize=64)
@@ -97,13 +104,11 @@ def check_table(
     TypeError, ValueError
         If something is wrong, with the column and the class.
     """
-    names = (temperature_name, "scale", "offset", "target_offset", "weight")
-    domains = (POSITIVE, POSITIVE, FINITE, FINITE, NOT_NEGATIVE)
-    numbers = table.numbers()
     n_columns, all_one = 0, False
-    for column, name, domain in zip(numbers, names, domains, strict=True):
+    for column, (own_name, domain) in zip(table.numbers(), NUMBERS, strict=True):
         if column is None:
             continue
+        name = temperature_name if own_name == "temperature" else own_name
         check_class_vector(column, name, logits, n_classes)
         if not column.is_floating_point():
             raise TypeError(f"{name} must be floating-point; got {column.dtype}")

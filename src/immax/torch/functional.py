@@ -78,7 +78,7 @@ def immax_loss(
     return table_loss(
         logits,
         target,
-        Table(temperature=rho),
+        Table(rho),
         weight,
         ignore_index,
         reduction,

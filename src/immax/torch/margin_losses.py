@@ -105,7 +105,7 @@ class IMMAXLoss(ProbabilityLoss):
         return table_loss(
             logits,
             target,
-            Table(temperature=self.rho),
+            Table(self.rho),
             self.class_weight,
             self.ignore_index,
             self.reduction,

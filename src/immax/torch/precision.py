@@ -10,6 +10,8 @@ __all__ = ["autocast_on", "result_dtype", "working_dtype"]
 
 def autocast_on(tensor: Tensor) -> bool:
     """Return whether mixed precision is on for the tensor's device."""
+    if tensor.is_cpu:  # without the cost of a device's name
+        return torch.is_autocast_enabled("cpu")
     kind = tensor.device.type
     return kind != "meta" and torch.is_autocast_enabled(kind)
 

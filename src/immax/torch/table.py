@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -47,12 +48,13 @@ class Table(NamedTuple):
     def of(cls, spec: LossSpec, device: Device = None, dtype: torch.dtype | None = None) -> Table:
         """Return the table of a spec on a device, in a precision."""
         columns = spec_columns(spec, device, dtype)
-        return cls.of_columns(columns, spec.focus, spec.drop_rate)
+        return cls.of_columns(columns.values(), spec.focus, spec.drop_rate)
 
     @classmethod
-    def of_columns(cls, columns: dict[str, Tensor | None], focus: float, drop_rate: float) -> Table:
-        """Return the table of columns by name; other names are ignored."""
-        return cls(*[columns[name] for name in COLUMNS], focus, drop_rate)  # type: ignore[arg-type]
+    def of_columns(cls, columns: Iterable[Tensor | None], focus: float, drop_rate: float) -> Table:
+        """Return the table of columns that come in the order of COLUMNS."""
+        temperature, scale, offset, target_offset, weight, droppable = columns
+        return cls(temperature, scale, offset, target_offset, weight, droppable, focus, drop_rate)
 
     @property
     def drops_or_focuses(self) -> bool:
@@ -76,10 +78,13 @@ class Table(NamedTuple):
 
     def to(self, dtype: torch.dtype) -> Table:
         """Return the table in another precision."""
-        if all(column is None or column.dtype == dtype for column in self.numbers()):
+        for column in self.numbers():
+            if column is not None and column.dtype is not dtype:
+                break
+        else:
             return self
-        numbers = [column if column is None else column.to(dtype) for column in self.numbers()]
-        return Table(*numbers, self.droppable, self.focus, self.drop_rate)  # type: ignore[arg-type]
+        columns = [column if column is None else column.to(dtype) for column in self.numbers()]
+        return Table.of_columns([*columns, self.droppable], self.focus, self.drop_rate)
 
     def draw(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor | None:
         """Return for each label whether the droppable classes are left out; None if never."""
