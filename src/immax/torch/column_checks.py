@@ -41,13 +41,34 @@ def _are_all_one(content: bytes, dtype: str, name: str, domain: str) -> bool:
     return bool((values == 1).all())
 
 
+_checked: dict[tuple[int, str], tuple[Tensor, int]] = {}
+MOST_CHECKED = 64  # columns that are remembered
+
+
 def _check_values(column: Tensor, name: str, domain: str) -> bool:
-    """Check the values of a readable column, and return whether each of them is one."""
+    """Check the values of a readable column, and return whether each of them is one.
+
+    A column that was valid and not all ones is not read again before its version changes. Edits
+    that PyTorch does not count, as those of ``column.data``, cannot make its loss another one
+    then; they only go without this check.
+    """
+    key = id(column), domain
+    checked = _checked.get(key)
+    tracked = not column.is_inference()  # others have no version
+    if checked is not None and tracked:
+        same, version = checked
+        if same is column and version == column._version:
+            return False
     plain = column.detach() if column.requires_grad else column
     if plain.dtype is torch.bfloat16:  # which NumPy does not have
         plain = plain.float()
     values = plain.numpy()
-    return _are_all_one(values.tobytes(), values.dtype.str, name, domain)
+    all_one = _are_all_one(values.tobytes(), values.dtype.str, name, domain)
+    if tracked and not all_one and not column.requires_grad:
+        if len(_checked) >= MOST_CHECKED:
+            _checked.clear()
+        _checked[key] = column, column._version
+    return all_one
 
 
 def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> bool:

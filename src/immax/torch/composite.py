@@ -39,8 +39,7 @@ def adjusted_logits(logits: Tensor, call: Call) -> Tensor:
     """
     z, table, indices = logits, call.table, call.indices
     if table.temperature is not None:
-        # Products take less time than quotients, forward and backward.
-        z = z * class_values(table.temperature.reciprocal(), indices).unsqueeze(1)
+        z = z / class_values(table.temperature, indices).unsqueeze(1)
     if table.scale is not None and table.offset is not None:
         z = torch.addcmul(_along_classes(table.offset, z), z, _along_classes(table.scale, z))
     elif table.scale is not None:
