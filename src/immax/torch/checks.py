@@ -54,7 +54,8 @@ def check_arguments(
     ValueError
         If anything else is wrong.
     """
-    check_reduction(reduction)
+    if reduction not in REDUCTIONS:
+        check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"label_smoothing must be from 0 to 1; got {label_smoothing!r}")
     if target.dtype not in INTEGERS:
@@ -89,9 +90,14 @@ def is_traced() -> bool:
     return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
 
 
-def is_readable(tensor: Tensor) -> bool:
-    """Return whether values can be read without waiting for a device or breaking a trace."""
-    return tensor.is_cpu and type(tensor) in PLAIN_TENSORS and not is_traced()
+def is_readable(tensor: Tensor, traced: bool | None = None) -> bool:
+    """Return whether values can be read without waiting for a device or breaking a trace.
+
+    ``traced`` is the result of ``is_traced``, if the caller has it already.
+    """
+    if not tensor.is_cpu or type(tensor) not in PLAIN_TENSORS:
+        return False
+    return not (is_traced() if traced is None else traced)
 
 
 def _n_classes(logits: Tensor) -> int:
@@ -147,7 +153,9 @@ def _fit(target: Tensor, n_classes: int) -> bool:
     return target.numel() == 0 or int(target.numpy().view(np.uint64).max()) < n_classes
 
 
-def class_indices(target: Tensor, n_classes: int, ignore_index: int) -> Tensor:
+def class_indices(
+    target: Tensor, n_classes: int, ignore_index: int, traced: bool | None = None
+) -> Tensor:
     """Return labels that can index a column: class 0 in place of those to be ignored.
 
     Parameters
@@ -159,6 +167,8 @@ def class_indices(target: Tensor, n_classes: int, ignore_index: int) -> Tensor:
         Labels go from 0 to ``n_classes - 1``.
     ignore_index : int
         The label of samples that do not count.
+    traced : bool, optional
+        The result of ``is_traced``, if the caller has it already.
 
     Returns
     -------
@@ -170,7 +180,7 @@ def class_indices(target: Tensor, n_classes: int, ignore_index: int) -> Tensor:
     IndexError
         If a label is neither a class nor ``ignore_index``.
     """
-    if not is_readable(target):
+    if not is_readable(target, traced):
         if ignore_index < 0:
             return target.clamp_min(0)
         return target.masked_fill(target == ignore_index, 0)

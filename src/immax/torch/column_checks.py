@@ -101,6 +101,7 @@ def check_table(
     logits: Tensor,
     n_classes: int | None = None,
     temperature_name: str = "temperature",
+    traced: bool | None = None,
 ) -> bool:
     """Check every column of a table.
 
@@ -114,6 +115,8 @@ def check_table(
         The expected length; as many as there are logits by default.
     temperature_name : str, default="temperature"
         What error messages call that column; IMMAX calls it rho.
+    traced : bool, optional
+        The result of ``is_traced``, if the caller has it already.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def check_table(
         if not column.is_floating_point():
             raise TypeError(f"{name} must be floating-point; got {column.dtype}")
         n_columns += 1
-        if is_readable(column):
+        if is_readable(column, traced):
             all_one = _check_values(column, name, domain)
     if table.droppable is not None:
         check_class_vector(table.droppable, "droppable", logits, n_classes)

@@ -13,6 +13,7 @@ from immax.torch.checks import (
     check_class_vector,
     check_classes,
     class_indices,
+    is_traced,
 )
 from immax.torch.column_checks import check_table
 from immax.torch.composite import composite_loss
@@ -193,7 +194,8 @@ def table_loss(
         If a label is neither a class nor ``ignore_index``.
     """
     check_arguments(logits, target, reduction, label_smoothing)
-    unit_margins = check_table(table, logits, temperature_name=temperature_name)
+    traced = is_traced()
+    unit_margins = check_table(table, logits, None, temperature_name, traced)
     if weight is not None:
         check_class_vector(weight, "weight", logits)
     if label_smoothing and table.drops_or_focuses:
@@ -208,14 +210,14 @@ def table_loss(
     scores = logits if logits.dtype is working else logits.to(working)
     call = Call(
         target,
-        class_indices(target, logits.shape[1], ignore_index),
+        class_indices(target, logits.shape[1], ignore_index, traced),
         table.to(working),
-        table.draw(target, generator),
+        None if table.droppable is None else table.draw(target, generator),
         None if weight is None else weight.to(working),
         ignore_index,
         reduction,
     )
-    route = choose_route(scores, call, label_smoothing, unit_margins=unit_margins)
+    route = choose_route(scores, call, label_smoothing, unit_margins=unit_margins, traced=traced)
     if route is Route.CROSS_ENTROPY:
         # On the logits as they are, so that results are equal to the last bit.
         weight = None if weight is None else weight.to(result)

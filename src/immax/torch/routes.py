@@ -54,6 +54,7 @@ def choose_route(
     *,
     unit_margins: bool = False,
     by_blocks: bool = False,
+    traced: bool | None = None,
 ) -> Route:
     """Choose how a loss is computed.
 
@@ -69,12 +70,14 @@ def choose_route(
         Whether the loss is known to be cross-entropy by margins that are all one.
     by_blocks : bool, default=False
         Whether the caller forms logits block by block.
+    traced : bool, optional
+        The result of ``is_traced``, if the caller has it already.
 
     Returns
     -------
     Route
     """
-    if is_traced():
+    if is_traced() if traced is None else traced:
         return Route.COMPOSITE
     if not by_blocks:
         if unit_margins:
@@ -86,11 +89,11 @@ def choose_route(
 
 def _should_fuse(logits: Tensor, call: Call) -> bool:
     """Return whether to form the gradient in the forward pass."""
-    many = call.table.drops_or_focuses
+    entries, many = logits.numel(), call.table.drops_or_focuses
     return (
-        logits.ndim == 2
+        entries >= (FEWEST_ENTRIES_OF_MANY_OPERATIONS if many else FEWEST_ENTRIES)
+        and logits.ndim == 2
         and logits.requires_grad
-        and logits.numel() >= (FEWEST_ENTRIES_OF_MANY_OPERATIONS if many else FEWEST_ENTRIES)
         and torch.is_grad_enabled()
         and type(logits) in PLAIN_TENSORS
         and not call.table.requires_grad()
