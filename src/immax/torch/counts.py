@@ -40,6 +40,7 @@ def class_counts(source: LabelSource, num_classes: int | None = None) -> NDArray
 
     Examples
     --------
+    >>> import torch
     >>> class_counts(torch.tensor([0, 0, 2, 1, 0]))
     array([3, 1, 1])
     """
