@@ -48,17 +48,6 @@ class Split:
         return np.bincount(self.y, minlength=len(self.class_names))
 
 
-READERS = {
-    "cifar10": datasets.load_cifar10,
-    "cifar100": datasets.load_cifar100,
-    "tiny_imagenet": datasets.load_tiny_imagenet,
-}
-WITHOUT_SOURCE = {
-    "fashion_mnist": datasets.load_fashion_mnist,
-    "mnist": datasets.load_mnist,
-}
-
-
 def load_split(
     cell: Cell,
     data_dir: str | None,
@@ -137,9 +126,7 @@ def _image_split(
 def _images(name: str, data_dir: str | None, download: bool) -> ImageData:
     if name == "made_up_images":
         return _made_up()
-    if name in WITHOUT_SOURCE:
-        return WITHOUT_SOURCE[name](data_dir)
-    return READERS[name](data_dir, download=download)
+    return datasets.load_images(name, data_dir, download=download)
 
 
 def _made_up() -> ImageData:

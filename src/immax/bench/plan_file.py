@@ -11,6 +11,7 @@ from typing import Any
 from immax.bench.cells import Grid
 from immax.bench.plan import Plan
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
+from immax.datasets.registry import READERS
 from immax.errors import WrongCall
 from immax.evaluation.estimators import MODELS, known_methods
 from immax.evaluation.selection import Selection
@@ -20,16 +21,7 @@ __all__ = ["PlanError", "load_plan", "parse_plan"]
 
 KINDS = ("none", "long_tailed", "step", "one_vs_rest")
 TESTS = ("imbalanced", "balanced")
-DATA = (
-    "cifar10",
-    "cifar100",
-    "tiny_imagenet",
-    "fashion_mnist",
-    "mnist",
-    "keel",
-    "table",
-    "made_up_images",
-)
+DATA = (*READERS, "keel", "table", "made_up_images")
 TOP = {"name": str, "title": str, "about": str, "runs": int, "models": list, "methods": list}
 SECTIONS = {
     "data": DataPlan,
