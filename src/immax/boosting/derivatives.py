@@ -61,7 +61,11 @@ class SampleDerivatives:
     def __init__(self, spec: LossSpec) -> None:
         self._spec = spec
         self._columns, self._plain = class_columns(spec), is_plain(spec)
-        self._no_hessian = np.empty((0, 0))
+        self._focus, self._no_hessian = float(spec.focus), np.empty((0, 0))
+        if has_numba():
+            from immax.compiled.catboost import fill_sample
+
+            self._compiled = fill_sample  # imported once: there is a call for every sample
 
     def gradient(self, scores: Array, target: int, weight: float) -> list[float]:
         """Return the gradient of a sample with this class index and weight."""
@@ -87,9 +91,6 @@ class SampleDerivatives:
     def _fill(
         self, scores: Array, target: int, weight: float, gradient: Array, hessian: Array
     ) -> None:
-        from immax.compiled.catboost import fill_sample
-
-        focus = float(self._spec.focus)
-        fill_sample(
-            scores[None], target, weight, self._columns, self._plain, focus, gradient, hessian
+        self._compiled(
+            scores[None], target, weight, self._columns, self._plain, self._focus, gradient, hessian
         )

@@ -12,7 +12,7 @@ from immax.compiled.focal import focal_curvature, focal_slope
 from immax.compiled.softmax import adjust_row, negative_log, softmax_of_others
 from immax.compiled.vector_math import FAST, exp_of_negative, log1p_of_positive
 
-__all__ = ["focal_pairs", "gradient_pairs", "logistic_rest", "single_pairs"]
+__all__ = ["focal_pairs", "gradient_pairs", "single_pairs"]
 
 
 @jit(fastmath={"contract", "nsz"}, error_model="numpy", owns_arrays=False)
@@ -96,14 +96,19 @@ def gradient_pairs(
 
 
 @jit(fastmath=FAST, error_model="numpy")
-def logistic_rest(u: float, one: float) -> tuple[float, float]:
-    """Return ``1 - p`` and ``-log p`` for ``p = 1 / (1 + e^-u)``, without a branch.
+def logistic_rest(u: float, one: float) -> float:
+    """Return ``1 - p`` for ``p = 1 / (1 + e^-u)``, without a branch.
 
     ``one`` is the number one in the precision of ``u``.
     """
     small = exp_of_negative(-abs(u))
-    rest = (small if u > 0 else one) / (one + small)
-    return rest, log1p_of_positive(small) + (one - one if u > 0 else -u)
+    return (small if u > 0 else one) / (one + small)
+
+
+@jit(fastmath=FAST)
+def logistic_loss(u: float, one: float) -> float:
+    """Return ``-log p`` for ``p = 1 / (1 + e^-u)``."""
+    return log1p_of_positive(exp_of_negative(-abs(u))) + (one - one if u > 0 else -u)
 
 
 @jit(fastmath={"contract", "nsz", "nnan"}, error_model="numpy")
@@ -147,7 +152,7 @@ def single_pairs(
     for i in range(h.size):
         positive = y[i] != 0
         step = slope_1 if positive else slope_0
-        q, _ = logistic_rest(step * number(h[i]) + (shift_1 if positive else shift_0), one)
+        q = logistic_rest(step * number(h[i]) + (shift_1 if positive else shift_0), one)
         pull = (weight_1 if positive else weight_0) * step
         gradient[i] = -q * pull
         bend = scale * pull * step * q * (one - q)
@@ -185,7 +190,8 @@ def focal_pairs(
     for i in range(begin, end):
         t = int(y[i])
         step = slope[t]
-        q, nll = logistic_rest(step * number(h[i]) + shift[t], one)
+        u = step * number(h[i]) + shift[t]
+        q, nll = logistic_rest(u, one), logistic_loss(u, one)
         first = number(focal_slope(nll, q, focus))
         second = number(focal_curvature(nll, q, focus))
         pull = weight[t] * step

@@ -38,15 +38,15 @@ def fill_derivatives(
         Receives the derivatives.
     """
     slope, shift, class_weight = table
-    gradient, hessian = out[:, 0], out[:, 1]
+    gradient, hessian = np.empty(h.size), np.empty(h.size)  # contiguous, for vectorised loops
     if focus > 0:
         focal_pairs(h, y, slope, shift, class_weight, focus, 1.0, 0.0, gradient, hessian, 0, h.size)
     else:
         single_pairs(h, y, slope, shift, class_weight, 1.0, 0.0, gradient, hessian, 0, h.size)
     for i in range(h.size):
         own = weight[i] if weight.size > 0 else 1.0
-        gradient[i] *= -own
-        hessian[i] = -max(own * hessian[i], floor)
+        out[i, 0] = -own * gradient[i]
+        out[i, 1] = -max(own * hessian[i], floor)
 
 
 @jit(nogil=False, error_model="numpy")

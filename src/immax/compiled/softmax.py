@@ -13,14 +13,7 @@ from immax.compiled.compiler import jit
 from immax.compiled.focal import focal_factor, focal_slope
 from immax.compiled.vector_math import FAST, exp_of_negative, exponentiate, log1p_of_positive
 
-__all__ = [
-    "LOWEST",
-    "adjust_row",
-    "buffer_size",
-    "negative_log",
-    "softmax_of_others",
-    "softmax_rows",
-]
+__all__ = ["softmax_rows"]
 
 
 PAD = 32  # numbers per iteration of a vectorised loop; the remainder runs one by one
