@@ -9,9 +9,9 @@ from source_tree import imports, module_paths, tree_of
 LAYERS = (
     ("arrays", "errors", "threads", "atomic"),
     ("validation",),
-    ("compiled",),
     ("margins",),
     ("losses", "evaluation.metrics"),
+    ("compiled",),
     ("markov_chains", "decision_rules"),
     ("links",),
     ("solvers",),
