@@ -29,12 +29,13 @@ def test_peak_memory_is_in_mebibytes():
     script = (
         "from immax.evaluation.environment import peak_memory\n"
         "import numpy as np\n"
-        "before = peak_memory(); block = np.ones(2**25); print(peak_memory() - before)\n"
+        "block = np.ones(2**25); print(peak_memory())\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert 100 < float(done.stdout) < 300  # 256 MiB, less what importing had freed
+    # At least the 256 MiB of the block; a child may inherit the peak of the process of the tests.
+    assert 256 < float(done.stdout) < 16_384
 
 
 def test_peak_memory_is_unknown_on_windows(monkeypatch):
