@@ -183,11 +183,11 @@ def class_indices(
     lowest, highest = target.aminmax()
     if lowest.item() >= 0 and highest.item() < n_classes and not 0 <= ignore_index < n_classes:
         return target
-    ignored = target == ignore_index
-    wrong = target[((target < 0) | (target >= n_classes)) & ~ignored]
+    indices = target.masked_fill(target == ignore_index, 0)
+    wrong = indices[(indices < 0) | (indices >= n_classes)]
     if wrong.numel():
         raise IndexError(
             f"target holds {int(wrong[0])}, which is out of bounds: classes go from 0 to "
             f"{n_classes - 1}, and ignore_index is {ignore_index}"
         )
-    return target.masked_fill(ignored, 0)
+    return indices

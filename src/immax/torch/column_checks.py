@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -23,8 +24,19 @@ NUMBERS = (
     ("weight", NOT_NEGATIVE),
 )
 
-_checked: dict[tuple[int, str], tuple[Tensor, int, int]] = {}  # column, version, length
 MOST_CHECKED = 64  # columns that are remembered
+
+
+class _Checked(NamedTuple):
+    """A valid column at a version; ``ones`` of its kind if it holds nothing else."""
+
+    column: Tensor
+    version: int
+    length: int
+    ones: Tensor | None
+
+
+_checked: dict[tuple[int, str], _Checked] = {}
 
 
 def _is_in(domain: str, lowest: float, highest: float) -> bool:
@@ -37,10 +49,10 @@ def _is_in(domain: str, lowest: float, highest: float) -> bool:
 def _check_values(column: Tensor, name: str, domain: str) -> bool:
     """Check the values of a readable column, and return whether each of them is one.
 
-    A column that is valid and not all ones is remembered, and not read again before its version
-    changes. Edits that PyTorch does not count, as those of ``column.data``, count in the loss all
-    the same, since no result is kept; they only go without this check. Ones are read in every
-    call, because their loss is another function.
+    A valid column is remembered, and not checked again before its version changes. Edits that
+    PyTorch does not count, as those of ``column.data``, count in the loss all the same, since no
+    result is kept; they only go without this check. Ones are compared by value in every call,
+    because their loss is another function.
     """
     plain = column.detach() if column.requires_grad else column
     if plain.numel() == 0:
@@ -51,13 +63,12 @@ def _check_values(column: Tensor, name: str, domain: str) -> bool:
         values = plain.tolist()
         k = next(k for k, value in enumerate(values) if not _is_in(domain, value, value))
         raise ValueError(f"{name}[{k}] is {values[k]}; it must be {domain}")
-    if lowest == highest == 1:
-        return True
+    ones = torch.ones_like(plain) if lowest == highest == 1 else None
     if not column.requires_grad and not column.is_inference():  # the others have no version
         if len(_checked) >= MOST_CHECKED:
             _checked.clear()
-        _checked[id(column), domain] = column, column._version, len(column)
-    return False
+        _checked[id(column), domain] = _Checked(column, column._version, len(column), ones)
+    return ones is not None
 
 
 def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> bool:
@@ -130,11 +141,13 @@ def check_table(
         checked = None if traced else _checked.get((id(column), domain))
         if (
             checked is not None
-            and checked[0] is column
-            and checked[1] == column._version
-            and checked[2] == n_classes
+            and checked.column is column
+            and checked.version == column._version
+            and checked.length == n_classes
             and logits.is_cpu
+            and (checked.ones is None or torch.equal(column, checked.ones))
         ):
+            all_one = checked.ones is not None
             continue
         name = temperature_name if k == 0 else name
         check_class_vector(column, name, logits, n_classes)

@@ -206,31 +206,44 @@ def table_loss(
     # Small batches notice even conversions that change nothing.
     if target.dtype is not torch.int64:
         target = target.long()
-    working, result = working_dtype(logits.dtype), result_dtype(logits)
-    scores = logits if logits.dtype is working else logits.to(working)
-    call = Call(
-        target,
-        class_indices(target, logits.shape[1], ignore_index, traced),
-        table.to(working),
-        None if table.droppable is None else table.draw(target, generator),
-        None if weight is None else weight.to(working),
-        ignore_index,
-        reduction,
+    dtype = logits.dtype
+    if dtype is torch.float32 or dtype is torch.float64:
+        working = result = dtype
+        scores = logits
+    else:
+        working, result = working_dtype(dtype), result_dtype(logits)
+        scores = logits.to(working)
+    table = table.to(working)
+    route = choose_route(
+        scores, table, weight, label_smoothing, unit_margins=unit_margins, traced=traced
     )
-    route = choose_route(scores, call, label_smoothing, unit_margins=unit_margins, traced=traced)
-    if route is Route.CROSS_ENTROPY:
-        # On the logits as they are, so that results are equal to the last bit.
-        weight = None if weight is None else weight.to(result)
-        loss = F.cross_entropy(
-            logits,
-            target,
-            weight,
-            ignore_index=ignore_index,
-            reduction=reduction,
-            label_smoothing=label_smoothing,
-        )
-    elif route is Route.COMPOSITE:
+    composite = route is Route.COMPOSITE
+    # Where labels only go to F.cross_entropy, it checks them, without another pass over them.
+    indices = target
+    if traced or (table.looks_up_labels if composite else not unit_margins):
+        indices = class_indices(target, logits.shape[1], ignore_index, traced)
+    drop = None if table.droppable is None else table.draw(target, generator)
+    weights = None if weight is None else weight.to(working)
+    call = Call(target, indices, table, drop, weights, ignore_index, reduction)
+    if traced:
         loss = composite_loss(scores, call, label_smoothing)
+    elif composite or unit_margins:
+        try:
+            if composite:
+                loss = composite_loss(scores, call, label_smoothing)
+            else:
+                # On the logits as they are, so that results are equal to the last bit.
+                loss = F.cross_entropy(
+                    logits,
+                    target,
+                    None if weight is None else weight.to(result),
+                    ignore_index=ignore_index,
+                    reduction=reduction,
+                    label_smoothing=label_smoothing,
+                )
+        except IndexError:
+            class_indices(target, logits.shape[1], ignore_index, traced)  # names the label
+            raise
     else:
         loss = FusedLoss.apply(scores, call, route)
     if loss.dtype is not result:
