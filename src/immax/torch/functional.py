@@ -213,7 +213,6 @@ def table_loss(
     else:
         working, result = working_dtype(dtype), result_dtype(logits)
         scores = logits.to(working)
-    table = table.to(working)
     route = choose_route(
         scores, table, weight, label_smoothing, unit_margins=unit_margins, traced=traced
     )
@@ -222,30 +221,28 @@ def table_loss(
     indices = target
     if traced or (table.looks_up_labels if composite else not unit_margins):
         indices = class_indices(target, logits.shape[1], ignore_index, traced)
-    drop = None if table.droppable is None else table.draw(target, generator)
-    weights = None if weight is None else weight.to(working)
-    call = Call(target, indices, table, drop, weights, ignore_index, reduction)
-    if traced:
-        loss = composite_loss(scores, call, label_smoothing)
-    elif composite or unit_margins:
-        try:
+    try:
+        if unit_margins and not composite:
+            # On the logits as they are, so that results are equal to the last bit.
+            loss = F.cross_entropy(
+                logits,
+                target,
+                None if weight is None else weight.to(result),
+                ignore_index=ignore_index,
+                reduction=reduction,
+                label_smoothing=label_smoothing,
+            )
+        else:
+            drop = None if table.droppable is None else table.draw(target, generator)
+            weights = None if weight is None else weight.to(working)
+            call = Call(target, indices, table.to(working), drop, weights, ignore_index, reduction)
             if composite:
                 loss = composite_loss(scores, call, label_smoothing)
             else:
-                # On the logits as they are, so that results are equal to the last bit.
-                loss = F.cross_entropy(
-                    logits,
-                    target,
-                    None if weight is None else weight.to(result),
-                    ignore_index=ignore_index,
-                    reduction=reduction,
-                    label_smoothing=label_smoothing,
-                )
-        except IndexError:
-            class_indices(target, logits.shape[1], ignore_index, traced)  # names the label
-            raise
-    else:
-        loss = FusedLoss.apply(scores, call, route)
+                loss = FusedLoss.apply(scores, call, route)
+    except IndexError:
+        class_indices(target, logits.shape[1], ignore_index, traced)  # names the label
+        raise
     if loss.dtype is not result:
         loss = loss.to(result)
     return loss.squeeze(0) if without_batch and reduction == "none" else loss
