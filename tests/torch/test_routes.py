@@ -18,10 +18,8 @@ C = COUNTS.size
 
 
 def chosen(logits, spec=None, smoothing=0.0, weight=None, **options):
-    target = torch.zeros(logits.shape[:1] + logits.shape[2:], dtype=torch.long)
     table = Table.of(make("immax") if spec is None else spec)
-    call = Call(target, target, table, table.draw(target), weight)
-    return choose_route(logits, call, smoothing, **options)
+    return choose_route(logits, table, weight, smoothing, **options)
 
 
 def scores(*shape, grad=True):
@@ -70,8 +68,7 @@ def test_everything_else_is_composite(large, monkeypatch):
 
     assert chosen(large.detach().as_subclass(Subclass).requires_grad_()) is Route.COMPOSITE
     learnt = Table(temperature=torch.ones(C, requires_grad=True))
-    target = torch.zeros(len(large), dtype=torch.long)
-    assert choose_route(large, Call(target, target, learnt)) is Route.COMPOSITE
+    assert choose_route(large, learnt) is Route.COMPOSITE
 
 
 def test_traced_calls_are_composite(large):

@@ -50,7 +50,8 @@ class Call(NamedTuple):
     target : Tensor of int64, shape (N, …)
         The labels.
     indices : Tensor of int64, shape (N, …)
-        The labels with class 0 in place of ``ignore_index``, so that they can index a column.
+        The labels with class 0 in place of ``ignore_index``, so that they can index a column;
+        ``target`` itself only if no label is to be ignored.
     table : Table
         The method.
     drop : Tensor of bool, shape (N, …), or None
@@ -77,11 +78,13 @@ class Call(NamedTuple):
             return self.table.weight if self.weight is None else self.weight
         return self.weight * self.table.weight
 
-    def divisor(self) -> Tensor:
+    def divisor(self) -> Tensor | int:
         """Return the divisor of a mean: how many samples count, or the sum of their weights.
 
         Only the caller's weights enter, not the method's.
         """
+        if self.indices is self.target and self.weight is None:  # no label is to be ignored
+            return self.target.numel()
         counted = self.target != self.ignore_index
         if self.weight is None:
             return counted.sum()
@@ -99,8 +102,10 @@ class Call(NamedTuple):
 
     def rows(self, rows: slice) -> Call:
         """Return the call for some of the samples."""
+        target = self.target[rows]
+        indices = target if self.indices is self.target else self.indices[rows]
         drop = None if self.drop is None else self.drop[rows]
-        return self._replace(target=self.target[rows], indices=self.indices[rows], drop=drop)
+        return self._replace(target=target, indices=indices, drop=drop)
 
     def save(self, ctx: Context, *inputs: Tensor | None) -> None:
         """Keep inputs and call for a backward pass; PyTorch notices if they change before it."""

@@ -6,7 +6,6 @@ and possible: on a CPU, and not while a compiler or a transform traces the call.
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -63,21 +62,22 @@ def check_arguments(
             f"target must hold class numbers, as int64; got {target.dtype} "
             "(class probabilities are not supported)"
         )
-    if logits.ndim == 0 or not logits.is_floating_point():
+    ndim = logits.ndim
+    if ndim == 0 or not logits.is_floating_point():
         raise ValueError(
             "logits must be floating-point, of shape (C), (N, C) or (N, C, d1, …); "
             f"got {logits.dtype} of shape {tuple(logits.shape)}"
         )
-    shape = logits.shape
-    if logits.ndim == 2:  # the most frequent case, without the cost of slices
-        fits = target.ndim == 1 and target.shape[0] == shape[0]
+    shape, own = logits.shape, target.shape
+    if ndim == 2:  # the most frequent case, without the cost of slices
+        fits = len(own) == 1 and own[0] == shape[0]
     else:
-        fits = target.shape == (shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:])
+        fits = own == (shape[:0] if ndim == 1 else shape[:1] + shape[2:])
     if not fits:
-        expected = shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:]
+        expected = shape[:0] if ndim == 1 else shape[:1] + shape[2:]
         raise ValueError(
             f"target must have shape {tuple(expected)} to go with logits of shape "
-            f"{tuple(shape)}; got {tuple(target.shape)}"
+            f"{tuple(shape)}; got {tuple(own)}"
         )
     if target.device != logits.device:
         raise ValueError(
@@ -147,12 +147,6 @@ def check_class_vector(
         )
 
 
-def _fit(target: Tensor, n_classes: int) -> bool:
-    """Return whether all labels are class numbers."""
-    # As unsigned numbers negative labels are the largest: one reduction checks both ends.
-    return target.numel() == 0 or int(target.numpy().view(np.uint64).max()) < n_classes
-
-
 def class_indices(
     target: Tensor, n_classes: int, ignore_index: int, traced: bool | None = None
 ) -> Tensor:
@@ -184,11 +178,14 @@ def class_indices(
         if ignore_index < 0:
             return target.clamp_min(0)
         return target.masked_fill(target == ignore_index, 0)
-    if not 0 <= ignore_index < n_classes and _fit(target, n_classes):
+    if target.numel() == 0:
+        return target
+    lowest, highest = target.aminmax()
+    if lowest.item() >= 0 and highest.item() < n_classes and not 0 <= ignore_index < n_classes:
         return target
     indices = target.masked_fill(target == ignore_index, 0)
-    if not _fit(indices, n_classes):
-        wrong = indices[(indices < 0) | (indices >= n_classes)]
+    wrong = indices[(indices < 0) | (indices >= n_classes)]
+    if wrong.numel():
         raise IndexError(
             f"target holds {int(wrong[0])}, which is out of bounds: classes go from 0 to "
             f"{n_classes - 1}, and ignore_index is {ignore_index}"

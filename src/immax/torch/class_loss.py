@@ -129,8 +129,17 @@ class SpecLoss(ClassLoss):
         -------
         Table
         """
-        columns = [self._buffers[name] for name in COLUMNS]
-        return Table.of_columns(columns, self.spec.focus, self.spec.drop_rate)
+        column, spec = self._buffers, self.spec
+        return Table(
+            column["temperature"],
+            column["scale"],
+            column["offset"],
+            column["target_offset"],
+            column["weight"],
+            column["droppable"],
+            spec.focus,
+            spec.drop_rate,
+        )
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         check_classes(logits, self.spec.n_classes)
@@ -138,7 +147,7 @@ class SpecLoss(ClassLoss):
             logits,
             target,
             self.table(),
-            self.class_weight,
+            self._buffers["class_weight"],  # without the cost of Module.__getattr__
             self.ignore_index,
             self.reduction,
             self.label_smoothing,

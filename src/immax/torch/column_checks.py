@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from math import inf
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from immax.torch.checks import check_class_vector, is_readable
+from immax.torch.checks import check_class_vector, is_readable, is_traced
 from immax.torch.table import Table
 
 __all__ = ["check_margins", "check_table"]
@@ -24,51 +24,51 @@ NUMBERS = (
     ("weight", NOT_NEGATIVE),
 )
 
-
-@lru_cache(maxsize=64)
-def _are_all_one(content: bytes, dtype: str, name: str, domain: str) -> bool:
-    """Check the values of a column, and return whether each of them is one.
-
-    The cache is by value: an edit of the tensor, by whatever way, is a different content.
-    """
-    values = np.frombuffer(content, dtype)
-    valid = np.isfinite(values)
-    if domain != FINITE:
-        valid &= values > 0 if domain == POSITIVE else values >= 0
-    if not valid.all():
-        k = int(np.argmin(valid))
-        raise ValueError(f"{name}[{k}] is {float(values[k])}; it must be {domain}")
-    return bool((values == 1).all())
-
-
-_checked: dict[tuple[int, str], tuple[Tensor, int]] = {}
 MOST_CHECKED = 64  # columns that are remembered
+
+
+class _Checked(NamedTuple):
+    """A valid column at a version; ``ones`` of its kind if it holds nothing else."""
+
+    column: Tensor
+    version: int
+    length: int
+    ones: Tensor | None
+
+
+_checked: dict[tuple[int, str], _Checked] = {}
+
+
+def _is_in(domain: str, lowest: float, highest: float) -> bool:
+    """Return whether a range lies in a domain; NaN lies in none."""
+    if domain == POSITIVE:
+        return lowest > 0 and highest < inf
+    return lowest >= (0 if domain == NOT_NEGATIVE else -inf) and -inf < lowest <= highest < inf
 
 
 def _check_values(column: Tensor, name: str, domain: str) -> bool:
     """Check the values of a readable column, and return whether each of them is one.
 
-    A column that was valid and not all ones is not read again before its version changes. Edits
-    that PyTorch does not count, as those of ``column.data``, cannot make its loss another one
-    then; they only go without this check.
+    A valid column is remembered, and not checked again before its version changes. Edits that
+    PyTorch does not count, as those of ``column.data``, count in the loss all the same, since no
+    result is kept; they only go without this check. Ones are compared by value in every call,
+    because their loss is another function.
     """
-    key = id(column), domain
-    checked = _checked.get(key)
-    tracked = not column.is_inference()  # others have no version
-    if checked is not None and tracked:
-        same, version = checked
-        if same is column and version == column._version:
-            return False
     plain = column.detach() if column.requires_grad else column
-    if plain.dtype is torch.bfloat16:  # which NumPy does not have
-        plain = plain.float()
-    values = plain.numpy()
-    all_one = _are_all_one(values.tobytes(), values.dtype.str, name, domain)
-    if tracked and not all_one and not column.requires_grad:
+    if plain.numel() == 0:
+        return False
+    ends = plain.aminmax()  # NaN if there is one
+    lowest, highest = ends.min.item(), ends.max.item()
+    if not _is_in(domain, lowest, highest):
+        values = plain.tolist()
+        k = next(k for k, value in enumerate(values) if not _is_in(domain, value, value))
+        raise ValueError(f"{name}[{k}] is {values[k]}; it must be {domain}")
+    ones = torch.ones_like(plain) if lowest == highest == 1 else None
+    if not column.requires_grad and not column.is_inference():  # the others have no version
         if len(_checked) >= MOST_CHECKED:
             _checked.clear()
-        _checked[key] = column, column._version
-    return all_one
+        _checked[id(column), domain] = _Checked(column, column._version, len(column), ones)
+    return ones is not None
 
 
 def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> bool:
@@ -128,15 +128,31 @@ def check_table(
     TypeError, ValueError
         If something is wrong, with the column and the class.
     """
+    if traced is None:
+        traced = is_traced()
+    if n_classes is None:
+        n_classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
     n_columns, all_one = 0, False
-    for column, (own_name, domain) in zip(table.numbers(), NUMBERS, strict=True):
+    for k, column in enumerate(table.numbers()):
         if column is None:
             continue
-        name = temperature_name if own_name == "temperature" else own_name
+        n_columns += 1
+        name, domain = NUMBERS[k]
+        checked = None if traced else _checked.get((id(column), domain))
+        if (
+            checked is not None
+            and checked.column is column
+            and checked.version == column._version
+            and checked.length == n_classes
+            and logits.is_cpu
+            and (checked.ones is None or torch.equal(column, checked.ones))
+        ):
+            all_one = checked.ones is not None
+            continue
+        name = temperature_name if k == 0 else name
         check_class_vector(column, name, logits, n_classes)
         if not column.is_floating_point():
             raise TypeError(f"{name} must be floating-point; got {column.dtype}")
-        n_columns += 1
         if is_readable(column, traced):
             all_one = _check_values(column, name, domain)
     if table.droppable is not None:

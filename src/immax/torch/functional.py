@@ -206,33 +206,43 @@ def table_loss(
     # Small batches notice even conversions that change nothing.
     if target.dtype is not torch.int64:
         target = target.long()
-    working, result = working_dtype(logits.dtype), result_dtype(logits)
-    scores = logits if logits.dtype is working else logits.to(working)
-    call = Call(
-        target,
-        class_indices(target, logits.shape[1], ignore_index, traced),
-        table.to(working),
-        None if table.droppable is None else table.draw(target, generator),
-        None if weight is None else weight.to(working),
-        ignore_index,
-        reduction,
-    )
-    route = choose_route(scores, call, label_smoothing, unit_margins=unit_margins, traced=traced)
-    if route is Route.CROSS_ENTROPY:
-        # On the logits as they are, so that results are equal to the last bit.
-        weight = None if weight is None else weight.to(result)
-        loss = F.cross_entropy(
-            logits,
-            target,
-            weight,
-            ignore_index=ignore_index,
-            reduction=reduction,
-            label_smoothing=label_smoothing,
-        )
-    elif route is Route.COMPOSITE:
-        loss = composite_loss(scores, call, label_smoothing)
+    dtype = logits.dtype
+    if dtype is torch.float32 or dtype is torch.float64:
+        working = result = dtype
+        scores = logits
     else:
-        loss = FusedLoss.apply(scores, call, route)
+        working, result = working_dtype(dtype), result_dtype(logits)
+        scores = logits.to(working)
+    route = choose_route(
+        scores, table, weight, label_smoothing, unit_margins=unit_margins, traced=traced
+    )
+    composite = route is Route.COMPOSITE
+    # Where labels only go to F.cross_entropy, it checks them, without another pass over them.
+    indices = target
+    if traced or (table.looks_up_labels if composite else not unit_margins):
+        indices = class_indices(target, logits.shape[1], ignore_index, traced)
+    try:
+        if unit_margins and not composite:
+            # On the logits as they are, so that results are equal to the last bit.
+            loss = F.cross_entropy(
+                logits,
+                target,
+                None if weight is None else weight.to(result),
+                ignore_index=ignore_index,
+                reduction=reduction,
+                label_smoothing=label_smoothing,
+            )
+        else:
+            drop = None if table.droppable is None else table.draw(target, generator)
+            weights = None if weight is None else weight.to(working)
+            call = Call(target, indices, table.to(working), drop, weights, ignore_index, reduction)
+            if composite:
+                loss = composite_loss(scores, call, label_smoothing)
+            else:
+                loss = FusedLoss.apply(scores, call, route)
+    except IndexError:
+        class_indices(target, logits.shape[1], ignore_index, traced)  # names the label
+        raise
     if loss.dtype is not result:
         loss = loss.to(result)
     return loss.squeeze(0) if without_batch and reduction == "none" else loss

@@ -104,7 +104,8 @@ def _constants(classes: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array
 def _array(values: Tensor | None, default: Array) -> Array:
     if values is None:
         return default
-    values = values.detach()
+    if values.requires_grad:
+        values = values.detach()
     return (values if values.is_contiguous() else values.contiguous()).numpy()
 
 

@@ -166,7 +166,7 @@ def _linear_loss(
         ignore_index,
         reduction,
     )
-    route = choose_route(features, call, by_blocks=True)
+    route = choose_route(features, call.table, by_blocks=True)
     if route is Route.COMPOSITE:
         losses = composite_loss(F.linear(features, weight, bias).to(working), call)
     else:

@@ -105,8 +105,8 @@ class IMMAXLoss(ProbabilityLoss):
         return table_loss(
             logits,
             target,
-            Table(self.rho),
-            self.class_weight,
+            Table(self.rho if self.learnable else self._buffers["fixed_rho"]),
+            self._buffers["class_weight"],  # without the cost of Module.__getattr__
             self.ignore_index,
             self.reduction,
             self.label_smoothing,

@@ -18,7 +18,7 @@ def autocast_on(tensor: Tensor) -> bool:
 
 def working_dtype(dtype: torch.dtype) -> torch.dtype:
     """Return the precision of the computation: half precision is for storage."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
+    return torch.float64 if dtype is torch.float64 else torch.float32
 
 
 def result_dtype(logits: Tensor) -> torch.dtype:
@@ -27,4 +27,5 @@ def result_dtype(logits: Tensor) -> torch.dtype:
     It is that of the logits, and under mixed precision that of the computation, as in
     cross-entropy.
     """
-    return working_dtype(logits.dtype) if autocast_on(logits) else logits.dtype
+    working = working_dtype(logits.dtype)
+    return working if logits.dtype is working or autocast_on(logits) else logits.dtype

@@ -29,8 +29,8 @@ import torch
 from torch import Tensor
 
 from immax.compiled import has_numba
-from immax.torch.call import Call
 from immax.torch.checks import PLAIN_TENSORS, is_traced
+from immax.torch.table import Table
 
 __all__ = ["Route", "choose_route"]
 
@@ -49,7 +49,8 @@ class Route(Enum):
 
 def choose_route(
     logits: Tensor,
-    call: Call,
+    table: Table,
+    weight: Tensor | None = None,
     label_smoothing: float = 0.0,
     *,
     unit_margins: bool = False,
@@ -62,8 +63,10 @@ def choose_route(
     ----------
     logits : Tensor of shape (N, C, …)
         Scores in the precision of the computation; features if ``by_blocks``.
-    call : Call
-        The other arguments.
+    table : Table
+        The method.
+    weight : Tensor of shape (C,), optional
+        The caller's class weights.
     label_smoothing : float, default=0.0
         As in cross-entropy.
     unit_margins : bool, default=False
@@ -82,20 +85,20 @@ def choose_route(
     if not by_blocks:
         if unit_margins:
             return Route.CROSS_ENTROPY
-        if label_smoothing or not _should_fuse(logits, call):
+        if label_smoothing or not _should_fuse(logits, table, weight):
             return Route.COMPOSITE
     return Route.COMPILED if logits.is_cpu and has_numba() else Route.OPERATIONS
 
 
-def _should_fuse(logits: Tensor, call: Call) -> bool:
+def _should_fuse(logits: Tensor, table: Table, weight: Tensor | None) -> bool:
     """Return whether to form the gradient in the forward pass."""
-    entries, many = logits.numel(), call.table.drops_or_focuses
+    many = table.focus > 0 or table.droppable is not None
     return (
-        entries >= (FEWEST_ENTRIES_OF_MANY_OPERATIONS if many else FEWEST_ENTRIES)
+        logits.numel() >= (FEWEST_ENTRIES_OF_MANY_OPERATIONS if many else FEWEST_ENTRIES)
         and logits.ndim == 2
         and logits.requires_grad
         and torch.is_grad_enabled()
         and type(logits) in PLAIN_TENSORS
-        and not call.table.requires_grad()
-        and (call.weight is None or not call.weight.requires_grad)
+        and not table.requires_grad()
+        and (weight is None or not weight.requires_grad)
     )

@@ -64,6 +64,20 @@ class Table(NamedTuple):
         """
         return self.focus > 0 or self.droppable is not None
 
+    @property
+    def looks_up_labels(self) -> bool:
+        """Whether a column is indexed by label, or the samples that count are counted.
+
+        Otherwise labels only go to ``F.cross_entropy``.
+        """
+        return (
+            self.temperature is not None
+            or self.target_offset is not None
+            or self.weight is not None
+            or self.droppable is not None
+            or self.focus > 0
+        )
+
     def columns(self) -> tuple[Tensor | None, ...]:
         """Return the tensors, in the order of COLUMNS."""
         return self[:6]
@@ -78,7 +92,7 @@ class Table(NamedTuple):
 
     def to(self, dtype: torch.dtype) -> Table:
         """Return the table in another precision."""
-        for column in self.numbers():
+        for column in self[:5]:
             if column is not None and column.dtype is not dtype:
                 break
         else:
