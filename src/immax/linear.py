@@ -107,7 +107,7 @@ class IMMAXClassifier(LinearClassifier[Vector]):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = IMMAXClassifier().fit(scale(X), y)
     >>> model.margins_.round(3)
-    array([0.914, 1.086])
+    array([0.913, 1.087])
     >>> bool(model.gap_ <= 1e-6 * model.objective_)
     True
     """

@@ -81,7 +81,7 @@ def test_a_missing_extra_is_named():
         "sys.modules['torch'] = sys.modules['matplotlib'] = None\n"
         "try:\n    import immax.torch\nexcept ImportError as error:\n    print(error)\n"
         "X, y = sklearn.datasets.make_blobs(50, centers=2, random_state=0)\n"
-        "found = immax.theory.certificates(immax.IMMAXClassifier().fit(X, y), X, y)\n"
+        "found = immax.theory.certificate(immax.IMMAXClassifier().fit(X, y), X, y)\n"
         "try:\n    found.plot()\nexcept ImportError as error:\n    print(error)\n"
     )
     printed = run("-c", script)

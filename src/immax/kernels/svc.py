@@ -124,7 +124,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = IMMAXSVC().fit(scale(X), y)
     >>> model.margins_.round(3)
-    array([0.914, 1.086])
+    array([0.913, 1.087])
     >>> bool(model.gap_ <= 1e-3 * model.objective_)
     True
     """

@@ -25,7 +25,12 @@ PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
 
 
 def check_reduction(reduction: str) -> None:
-    """Raise a ValueError unless the reduction is one of cross-entropy's."""
+    """Raise a ValueError unless the reduction is one of cross-entropy's.
+
+    Parameters
+    ----------
+    reduction : str
+    """
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
 
@@ -86,14 +91,27 @@ def check_arguments(
 
 
 def is_traced() -> bool:
-    """Return whether a compiler, an exporter or a function transform is at work."""
+    """Return whether a compiler, an exporter or a function transform is at work.
+
+    Returns
+    -------
+    bool
+    """
     return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
 
 
 def is_readable(tensor: Tensor, traced: bool | None = None) -> bool:
     """Return whether values can be read without waiting for a device or breaking a trace.
 
-    ``traced`` is the result of ``is_traced``, if the caller has it already.
+    Parameters
+    ----------
+    tensor : Tensor
+    traced : bool, optional
+        The result of ``is_traced``, if the caller has it already.
+
+    Returns
+    -------
+    bool
     """
     if not tensor.is_cpu or type(tensor) not in PLAIN_TENSORS:
         return False
@@ -105,7 +123,13 @@ def _n_classes(logits: Tensor) -> int:
 
 
 def check_classes(logits: Tensor, n_classes: int) -> None:
-    """Raise a ValueError unless there are as many logits as classes."""
+    """Raise a ValueError unless there are as many logits as classes.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (N, C, …)
+    n_classes : int
+    """
     classes = _n_classes(logits)
     if classes != n_classes:
         raise ValueError(f"logits have {classes} classes, the loss has {n_classes}")

@@ -9,7 +9,16 @@ __all__ = ["autocast_on", "result_dtype", "working_dtype"]
 
 
 def autocast_on(tensor: Tensor) -> bool:
-    """Return whether mixed precision is on for the tensor's device."""
+    """Return whether mixed precision is on for the tensor's device.
+
+    Parameters
+    ----------
+    tensor : Tensor
+
+    Returns
+    -------
+    bool
+    """
     if tensor.is_cpu:  # without the cost of a device's name
         return torch.is_autocast_enabled("cpu")
     kind = tensor.device.type
@@ -17,7 +26,17 @@ def autocast_on(tensor: Tensor) -> bool:
 
 
 def working_dtype(dtype: torch.dtype) -> torch.dtype:
-    """Return the precision of the computation: half precision is for storage."""
+    """Return the precision of the computation: half precision is for storage.
+
+    Parameters
+    ----------
+    dtype : torch.dtype
+        That of the logits.
+
+    Returns
+    -------
+    torch.dtype
+    """
     return torch.float64 if dtype is torch.float64 else torch.float32
 
 
@@ -26,6 +45,14 @@ def result_dtype(logits: Tensor) -> torch.dtype:
 
     It is that of the logits, and under mixed precision that of the computation, as in
     cross-entropy.
+
+    Parameters
+    ----------
+    logits : Tensor
+
+    Returns
+    -------
+    torch.dtype
     """
     working = working_dtype(logits.dtype)
     return working if logits.dtype is working or autocast_on(logits) else logits.dtype
