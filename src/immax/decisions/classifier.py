@@ -45,7 +45,7 @@ class DecisionClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cv : int, splitter, iterable or "prefit", default=5
         How out-of-fold probabilities are made. "prefit" takes the estimator as fitted, and what is
         given to ``fit`` as held-out samples.
-    evidence : float, default=0.5
+    evidence : float, default=0.75
         As in ``fit_rule``.
     pos_label : label, optional
         The class that aims for two classes are about; by default the rarer one.

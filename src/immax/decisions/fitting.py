@@ -24,7 +24,7 @@ from immax.validation import nearest
 
 __all__ = ["best_threshold", "fit_rule", "resolve_aim", "threshold_curve", "value_of"]
 
-EVIDENCE = 0.5
+EVIDENCE = 0.75
 
 
 def resolve_aim(aim: str | Aim | Callable[..., float]) -> Aim:
@@ -83,7 +83,7 @@ def fit_rule(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
         The class that aims for two classes are about; by default the rarer one.
-    evidence : float, default=0.5
+    evidence : float, default=0.75
         The weight of the observed labels beside the expectation of the probabilities: 1 for
         labels alone, 0 for the probabilities alone.
 
