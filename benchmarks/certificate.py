@@ -1,4 +1,4 @@
-"""What a certificate costs beside the fit that it is for.
+"""The time of a certificate against that of the fit that it is for.
 
 python benchmarks/certificate.py
 """
@@ -14,7 +14,7 @@ from immax.theory import certificate
 
 
 def main() -> None:
-    """Print both times, for two classes and for five, on 100,000 x 100."""
+    """Print both times on 100,000 x 100, with two classes and with five."""
     rng = np.random.default_rng(0)
     for classes in (2, 5):
         y = rng.choice(
@@ -24,11 +24,11 @@ def main() -> None:
         start = time.perf_counter()
         model = IMMAXClassifier(lam=1e-4).fit(X, y)
         fitted = time.perf_counter()
-        found = certificate(model, X, y)
+        bounds = certificate(model, X, y)
         done = time.perf_counter()
         print(
             f"{classes} classes: fit {fitted - start:.2f} s, certificate {done - fitted:.2f} s, "
-            f"ratio {(done - fitted) / (fitted - start):.2f}; bound {found.best.total:.2f}"
+            f"ratio {(done - fitted) / (fitted - start):.2f}; bound {bounds.best.total:.2f}"
         )
 
 

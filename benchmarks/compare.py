@@ -1,8 +1,8 @@
-"""``immax compare`` from end to end beside the sum of the fits that it cannot do without.
+"""``immax compare`` from end to end against the sum of its fits.
 
 python benchmarks/compare.py [--samples 50000] [--features 30] [--methods weights,immax]
 
-Reading, preparing, measuring, drawing and writing are what is left; the goal is below 10 %.
+The rest is overhead: reading, preprocessing, scoring, drawing and writing. The goal is below 10 %.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sklearn.datasets import make_classification
 
 
 def main() -> None:
+    """Print the time of each method and the overhead."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=50_000)
     parser.add_argument("--features", type=int, default=30)
@@ -41,13 +42,13 @@ def main() -> None:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         total = time.perf_counter() - start
     content = json.loads(done.stdout)
-    parts = content["seconds_folds"] + content["seconds_refit"]
+    fits = content["seconds_folds"] + content["seconds_refit"]
     print(f"{options.samples} x {options.features}, {options.methods}")
     for row in content["rows"]:
         print(f"    {row['title']:24} {row['seconds']:7.1f} s in five folds")
     print(f"    refit of the models      {content['seconds_refit']:7.1f} s")
     print(f"    from end to end          {total:7.1f} s")
-    print(f"    overhead: {total / parts - 1:.1%} of the sum of the parts")
+    print(f"    overhead: {total / fits - 1:.1%} of the sum of the fits")
 
 
 if __name__ == "__main__":

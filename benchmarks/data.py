@@ -1,4 +1,4 @@
-"""The shapes that the linear benchmarks run on: made-up data, fixed seeds, and the digits."""
+"""Data of the linear benchmarks: synthetic samples with fixed seeds, and the digits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Data = tuple[Any, np.ndarray]
 
 
 def _binary(X: Any, rng: np.random.Generator, bias: float, noise: float = 1.0) -> np.ndarray:
-    """About one positive in five, from a noisy linear rule."""
+    """Return labels of a noisy linear rule, of which about one in five is positive."""
     w = rng.standard_normal(X.shape[1])
     signal = np.asarray(X @ w)
     signal *= 3 / signal.std()
@@ -21,7 +21,7 @@ def _binary(X: Any, rng: np.random.Generator, bias: float, noise: float = 1.0) -
 
 
 def tall() -> Data:
-    """Dense 200,000 x 50, two classes, columns scaled over two decades."""
+    """Return dense data, 200,000 x 50, two classes, column scales spread over two decades."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200_000, 50))
     y = _binary(X, rng, 3.0)
@@ -29,14 +29,14 @@ def tall() -> Data:
 
 
 def wide() -> Data:
-    """Dense 5,000 x 2,000, two classes."""
+    """Return dense data, 5,000 x 2,000, two classes."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((5_000, 2_000))
     return X, _binary(X, rng, 3.0)
 
 
 def ten_classes() -> Data:
-    """Dense 30,000 x 200, ten classes, correlated columns of several scales, rarest 1.5 %."""
+    """Return dense data, 30,000 x 200, ten classes (the rarest 1.5 %), correlated columns."""
     rng = np.random.default_rng(0)
     n, d, c = 30_000, 200, 10
     share = np.geomspace(1, 0.0545, c)
@@ -47,7 +47,7 @@ def ten_classes() -> Data:
 
 
 def sparse_text() -> Data:
-    """Sparse 50,000 x 20,000 at 0.2 %, two classes."""
+    """Return sparse data, 50,000 x 20,000 with 0.2 % non-zero values, two classes."""
     rng = np.random.default_rng(0)
     n, d, per_row = 50_000, 20_000, 40
     columns = rng.integers(0, d, n * per_row)
@@ -58,7 +58,7 @@ def sparse_text() -> Data:
 
 
 def digits() -> Data:
-    """The digits, 1,797 x 64, ten classes, as they come."""
+    """Return the digits of scikit-learn, 1,797 x 64, ten classes."""
     return load_digits(return_X_y=True)
 
 

@@ -1,10 +1,10 @@
 """IMMAX's linear fits against scikit-learn's solvers, side by side in one run.
 
-All minimise one objective: ``lam ||W||^2 + mean logistic loss`` with free biases (equal
-margins, scikit-learn's C = 1), and the hinge without biases, since LinearSVC penalises them.
-Each solver is run over a ladder of tolerances (LinearSVC: of epochs), and counted is its first
-run that ends within 1e-6 of the best objective found by any, relative to it. The ratio is that of
-our time to the fastest peer's. A last line gives our time with the theory's margins.
+All minimise the same objective: ``lam ||W||^2 + mean logistic loss`` with unpenalised biases
+(equal margins, scikit-learn's C = 1), and the hinge loss without biases, since LinearSVC penalises
+them. Each solver is run with ever smaller tolerances (LinearSVC: with ever more epochs). Its first
+run that ends within a relative 1e-6 of the lowest objective of all solvers counts. The ratio is
+our time over that of the fastest peer. The last line gives our time with the theory's margins.
 
     python benchmarks/linear.py [--shapes tall wide …] [--losses logistic hinge] [--memory]
 """
@@ -35,8 +35,8 @@ from immax.losses import LossSpec
 from immax.losses.surrogates import hinge, max_form
 from immax.margins import theory_margins
 
-TARGET = 1e-6
-LIMIT = 10.0  # seconds: a solver that takes longer is not asked for more precision
+TARGET = 1e-6  # relative to the lowest objective
+LIMIT = 10.0  # seconds: a solver that takes longer is not run with a smaller tolerance
 C = 1.0
 
 
@@ -45,26 +45,22 @@ class Run:
     """One fit."""
 
     solver: str
-    rung: float  # of the ladder: a tolerance, or a number of epochs
+    setting: float  # a tolerance, or a number of epochs
     seconds: float
     objective: float
 
 
 def margins_of(kind: str, y: np.ndarray) -> np.ndarray:
-    """Margins of mean one (sum one for two classes), equal or the theory's."""
+    """Return margins of mean one, equal or the theory's."""
     counts = np.bincount(y)
-    c = counts.size
-    total = 1.0 if c == 2 else float(c)
-    return np.full(c, total / c) if kind == "equal" else theory_margins(counts, total=total)
+    return np.ones(counts.size) if kind == "equal" else theory_margins(counts)
 
 
 def ours(loss: str, X: Any, y: np.ndarray, kind: str, tol: float) -> IMMAXClassifier:
-    # For two classes the alpha form has margins of 1/2, so that lam is 4 times as large.
-    lam = (4 if y.max() == 1 else 1) / (2 * C * len(y))
     return IMMAXClassifier(
         loss,
         margins=margins_of(kind, y),
-        lam=lam,
+        lam=1 / (2 * C * len(y)),
         tol=tol,
         max_iter=100_000,
         fit_intercept=loss == "logistic",
@@ -72,7 +68,7 @@ def ours(loss: str, X: Any, y: np.ndarray, kind: str, tol: float) -> IMMAXClassi
 
 
 def objective(loss: str, X: Any, y: np.ndarray, coef: np.ndarray, intercept: Any) -> float:
-    """In scikit-learn's scaling, computed in one way for all."""
+    """Return the objective in scikit-learn's scaling, computed in the same way for all."""
     scores = np.asarray(X @ coef.T) + intercept
     if len(coef) == 1:
         scores = np.hstack([-scores / 2, scores / 2])
@@ -85,64 +81,69 @@ def objective(loss: str, X: Any, y: np.ndarray, coef: np.ndarray, intercept: Any
 
 
 def peers(loss: str, X: Any, y: np.ndarray) -> Iterator[tuple[str, list[float], Callable]]:
+    """Yield the name of each peer, its settings, and a function from a setting to an estimator."""
     binary = y.max() == 1
     if loss == "logistic":
-        ladder = [10 ** (-k / 2) for k in range(4, 17)]
+        tolerances = [10 ** (-k / 2) for k in range(4, 17)]
         names = ["lbfgs", "newton-cg"]
         names += ["newton-cholesky"] if isinstance(X, np.ndarray) else []
         names += ["liblinear"] if binary else []
         for name in names:
             options: dict[str, Any] = {"C": C, "solver": name, "max_iter": 10_000}
             if name == "liblinear":
-                options["intercept_scaling"] = 100.0  # so that its bias is all but free
-            yield name, ladder, lambda tol, o=options: LogisticRegression(tol=tol, **o)
+                options["intercept_scaling"] = 100.0  # so that its bias is hardly penalised
+            yield name, tolerances, lambda tol, o=options: LogisticRegression(tol=tol, **o)
     else:
         options = {"C": C, "fit_intercept": False, "random_state": 0}
         if binary:
-            # Its tolerance says little about the objective, so its ladder is one of epochs.
+            # Its tolerance says little about the objective, so it is run with more and more epochs.
             options |= {"loss": "hinge", "tol": 1e-9}
             epochs = [10 ** (k / 2) for k in range(2, 13)]
             yield "LinearSVC", epochs, lambda m, o=options: LinearSVC(max_iter=int(m), **o)
         else:
-            # This one takes no notice of max_iter.
+            # This solver ignores max_iter.
             options |= {"multi_class": "crammer_singer"}
-            ladder = [10.0**-k for k in range(1, 10)]
-            yield "LinearSVC", ladder, lambda tol, o=options: LinearSVC(tol=tol, **o)
+            tolerances = [10.0**-k for k in range(1, 10)]
+            yield "LinearSVC", tolerances, lambda tol, o=options: LinearSVC(tol=tol, **o)
 
 
-def climb(
+def run_settings(
     name: str,
-    ladder: list[float],
+    settings: list[float],
     fit: Callable[[float], Any],
     measure: Callable[[Any], float],
     enough: float,
 ) -> list[Run]:
-    """Run down the ladder until the objective is low enough or time is up."""
+    """Fit with one setting after the other until the objective is low enough or time is up."""
     runs: list[Run] = []
-    for rung in ladder:
+    for setting in settings:
         start = time.perf_counter()
-        model = fit(rung)
+        model = fit(setting)
         seconds = time.perf_counter() - start
-        runs.append(Run(name, rung, seconds, measure(model)))
+        runs.append(Run(name, setting, seconds, measure(model)))
         if seconds > LIMIT or runs[-1].objective <= enough:
             break
     return runs
 
 
 def compare(shape: str, loss: str) -> None:
+    """Print the times of all solvers on one data set."""
     X, y = SHAPES[shape]()
 
     def measure(model: Any) -> float:
-        scale = 2.0 if isinstance(model, IMMAXClassifier) and y.max() == 1 else 1.0
-        return objective(loss, X, y, scale * model.coef_, scale * model.intercept_)
+        return objective(loss, X, y, model.coef_, model.intercept_)
 
-    # A first reference, a tenth of the target away at the most; the best of all counts.
+    # A first reference, at most a tenth of the target away; in the end, the lowest of all counts.
     enough = measure(ours(loss, X, y, "equal", TARGET / 10)) * (1 + 0.9 * TARGET)
-    # The hinge's gap is close to the truth; the logistic one is a cautious bound.
-    ladder = [10 ** (-k / 2) for k in range(0 if loss == "logistic" else 10, 17)]
-    runs = climb("immax", ladder, lambda tol: ours(loss, X, y, "equal", tol), measure, enough)
+    # The gap of the hinge loss is tight; that of the logistic loss is a conservative bound.
+    settings = [10 ** (-k / 2) for k in range(0 if loss == "logistic" else 10, 17)]
+    runs = run_settings(
+        "immax", settings, lambda tol: ours(loss, X, y, "equal", tol), measure, enough
+    )
     for name, tolerances, make in peers(loss, X, y):
-        runs += climb(name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure, enough)
+        runs += run_settings(
+            name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure, enough
+        )
     best = min(run.objective for run in runs)
     fastest: dict[str, Run] = {}
     for run in runs:
@@ -151,20 +152,20 @@ def compare(shape: str, loss: str) -> None:
             if known is None or run.seconds < known.seconds:
                 fastest[run.solver] = run
     mine = fastest.pop("immax")
-    # The same tolerance again, equal and unequal margins in turn.
+    # Repeat with the same tolerance, with equal and with unequal margins.
     for name, _, make in peers(loss, X, y):
         known = fastest.get(name)
         if known is not None and known.seconds < 3:
-            again = (_time(lambda: make(known.rung).fit(X, y)) for _ in range(2))  # noqa: B023
+            again = (_time(lambda: make(known.setting).fit(X, y)) for _ in range(2))  # noqa: B023
             known.seconds = min(known.seconds, *again)
     times = 3 if mine.seconds < 3 else 1
-    equal = min(_time(lambda: ours(loss, X, y, "equal", mine.rung)) for _ in range(times))
-    unequal = min(_time(lambda: ours(loss, X, y, "theory", mine.rung)) for _ in range(times))
+    equal = min(_time(lambda: ours(loss, X, y, "equal", mine.setting)) for _ in range(times))
+    unequal = min(_time(lambda: ours(loss, X, y, "theory", mine.setting)) for _ in range(times))
     print(f"{shape}, {loss}: {X.shape[0]:,} x {X.shape[1]:,}, {y.max() + 1} classes", flush=True)
-    print(f"    immax            {equal:8.3f} s   at {mine.rung:.1g}")
+    print(f"    immax            {equal:8.3f} s   at {mine.setting:.1g}")
     for name in dict.fromkeys(run.solver for run in runs if run.solver != "immax"):
         if name in fastest:
-            print(f"    {name:16} {fastest[name].seconds:8.3f} s   at {fastest[name].rung:.1g}")
+            print(f"    {name:16} {fastest[name].seconds:8.3f} s   at {fastest[name].setting:.1g}")
         else:
             last = [run for run in runs if run.solver == name][-1]
             off = last.objective / best - 1
@@ -172,14 +173,14 @@ def compare(shape: str, loss: str) -> None:
     if fastest:
         peer = min(fastest.values(), key=lambda run: run.seconds)
         print(f"    ratio to the fastest peer ({peer.solver}): {equal / peer.seconds:.2f}")
-    steps = [ours(loss, X, y, kind, mine.rung).n_iter_ for kind in ("theory", "equal")]
+    steps = [ours(loss, X, y, kind, mine.setting).n_iter_ for kind in ("theory", "equal")]
     print(
         f"    theory's margins {unequal:8.3f} s   ratio to equal margins: {unequal / equal:.2f}, "
         f"iterations {steps[0]} to {steps[1]}"
     )
 
 
-def _time(fit: Callable[[], Any]) -> float:
+def _time(fit: Callable[[], object]) -> float:
     start = time.perf_counter()
     fit()
     return time.perf_counter() - start
@@ -204,7 +205,7 @@ print(peak_mib(fit))
 
 
 def memory(shape: str, loss: str) -> None:
-    """Peak memory of each solver's fit above that of the data, each in its own process (Linux)."""
+    """Print the peak memory of each fit above that of the data, each in its own process (Linux)."""
     X, y = SHAPES[shape]()
     size = (X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes) / 2**20
     names = ["immax", *(name for name, _, _ in peers(loss, X, y))]
@@ -226,7 +227,7 @@ def memory(shape: str, loss: str) -> None:
 
 
 def main() -> None:
-    """Print a block per shape and loss."""
+    """Print one block for each loss and shape."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument(

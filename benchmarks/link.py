@@ -1,7 +1,7 @@
-"""What exact probabilities cost: the link against a plain softmax of the same scores.
+"""The time of exact probabilities: the link against a plain softmax of the same scores.
 
-1,000 classes whose margins take 20 values, and for comparison a margin of its own for each of
-100 classes. Printed are milliseconds for 2,000 samples and the ratio to the softmax.
+Cases differ in the number of classes and of distinct margins. For each, the time for 2,000 samples
+in milliseconds is printed, and its ratio to that of the softmax.
 
     python benchmarks/link.py
 """
@@ -21,22 +21,23 @@ SAMPLES = 2_000
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
+    """Return the softmax of every row."""
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
 
-def best_of(work: Callable[[], object], times: int = 5) -> float:
-    """The least time of several, in milliseconds."""
+def best_of(task: Callable[[], object], times: int = 5) -> float:
+    """Return the shortest of several times of a task, in milliseconds."""
     seconds = []
     for _ in range(times):
         start = time.perf_counter()
-        work()
+        task()
         seconds.append(time.perf_counter() - start)
     return 1e3 * min(seconds)
 
 
 def main() -> None:
-    """Print a line per case."""
+    """Print one line for each case."""
     print(
         f"immax {immax.__version__}, NumPy {np.__version__}, Python {platform.python_version()}; "
         f"{SAMPLES:,} samples"

@@ -1,4 +1,4 @@
-"""Peak memory of a piece of work (Linux)."""
+"""Peak memory of a task (Linux)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from pathlib import Path
 
 def _status(name: str) -> int:
     text = Path("/proc/self/status").read_text(encoding="ascii")
-    found = re.search(name + r":\s+(\d+)", text)
-    assert found
-    return int(found[1])
+    match = re.search(name + r":\s+(\d+)", text)
+    if match is None:
+        raise RuntimeError(f"/proc/self/status has no {name}")
+    return int(match[1])
 
 
-def peak_mib(work: Callable[[], object]) -> float:
-    """MiB that the process's memory rises by at the most while it works."""
-    ctypes.CDLL(None).malloc_trim(0)  # hand back what earlier work left free
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget earlier peaks
+def peak_mib(task: Callable[[], object]) -> float:
+    """Return by how many MiB the memory of the process rises at most during a task."""
+    ctypes.CDLL(None).malloc_trim(0)  # return free memory to the system
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak
     before = _status("VmRSS")
-    work()
+    task()
     return (_status("VmHWM") - before) / 1024

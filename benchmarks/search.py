@@ -1,9 +1,9 @@
-"""The margin search beside GridSearchCV and LogisticRegressionCV, one process each.
+"""The margin search against GridSearchCV and LogisticRegressionCV, in one process each.
 
 python benchmarks/search.py [--shapes two ten sparse] [--margins 10] [--lams 8]
 
-The grid is the same: powers of the counts, lams, five folds, rule "score". GridSearchCV cannot
-compute margins fold by fold; its margins are those of all counts.
+All search the same grid of powers and lams with five folds and the rule "score". GridSearchCV
+cannot compute margins from the counts of each fold; it uses those of all samples.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from immax.search import PowerFamily
 
 
 def two() -> tuple[Any, np.ndarray]:
-    """Dense 20,000 x 50, two classes."""
+    """Return dense data, 20,000 x 50, two classes."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 50))
     return X, _binary(X, rng, 3.0)
 
 
 def ten() -> tuple[Any, np.ndarray]:
-    """Dense 10,000 x 100, ten classes."""
+    """Return dense data, 10,000 x 100, ten classes."""
     rng = np.random.default_rng(0)
     share = np.geomspace(1, 0.05, 10)
     y = rng.choice(10, 10_000, p=share / share.sum())
@@ -42,7 +42,7 @@ SHAPES = {"two": two, "ten": ten, "sparse": sparse_text}
 
 
 def compare(name: str, n_margins: int, n_lams: int) -> None:
-    """Print the times of all searches, and what they chose."""
+    """Print the times of all searches and their choices."""
     X, y = SHAPES[name]()
     counts = np.bincount(y)
     lams = np.logspace(-6, 1, n_lams)
@@ -67,28 +67,29 @@ def compare(name: str, n_margins: int, n_lams: int) -> None:
             use_legacy_attributes=False,
         ).fit(X, y)
         plain = time.perf_counter() - start
-    cells = n_margins * n_lams * 5
+    fits = n_margins * n_lams * 5
     table = peer.cv_results_
     same = [
         np.allclose(rho, mine.best_margins_) and np.isclose(lam, mine.best_lam_)
         for rho, lam in zip(table["param_margins"], table["param_lam"], strict=True)
     ]
-    theirs_of_ours = table["mean_test_score"][np.flatnonzero(same)[0]]
+    score_of_ours = table["mean_test_score"][np.flatnonzero(same)[0]]
     print(
-        f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {len(counts)} classes, {cells} cells\n"
+        f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {len(counts)} classes, {fits} fits\n"
         f"    IMMAXClassifierCV    {ours:7.1f} s   score {mine.best_score_:.5f}, power "
         f"{mine.best_parameters_[0]:.2f}, lam {mine.best_lam_:g}\n"
         f"    GridSearchCV         {theirs:7.1f} s   score {peer.best_score_:.5f}, margins "
         f"{np.round(peer.best_params_['margins'][:3], 3)}, lam {peer.best_params_['lam']:g}; "
-        f"our choice {theirs_of_ours:.5f}\n"
+        f"our choice {score_of_ours:.5f}\n"
         f"    times faster: {theirs / ours:.1f}\n"
-        f"    LogisticRegressionCV {plain:7.1f} s   {1e3 * plain / (n_lams * 5):.1f} ms a cell "
-        f"beside {1e3 * ours / cells:.1f}; score {np.max(logistic.scores_.mean(axis=0)):.5f}",
+        f"    LogisticRegressionCV {plain:7.1f} s   {1e3 * plain / (n_lams * 5):.1f} ms per fit "
+        f"against {1e3 * ours / fits:.1f} ms; score {np.max(logistic.scores_.mean(axis=0)):.5f}",
         flush=True,
     )
 
 
 def main() -> None:
+    """Print one block for each data set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--margins", type=int, default=10)

@@ -1,4 +1,4 @@
-"""The last layer fused with the loss against logits-then-loss: time, peak memory, gradients.
+"""The fused last layer against logits followed by the loss: time, peak memory, gradients.
 
 python benchmarks/torch_linear.py [--rows 2048] [--features 256] [--classes 50000]
 """
@@ -21,10 +21,11 @@ import immax
 import immax.torch as it
 from immax.torch.functional import immax_loss
 
-WAYS = ("cross-entropy", "logits, then loss", "fused")
+METHODS = ("cross-entropy", "logits, then loss", "fused")
 
 
 def data(n: int, d: int, c: int) -> tuple[torch.Tensor, ...]:
+    """Return features, weights, biases, labels and margins."""
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(n, d, generator=generator, requires_grad=True)
     w = (torch.randn(c, d, generator=generator) / d**0.5).requires_grad_()
@@ -34,12 +35,13 @@ def data(n: int, d: int, c: int) -> tuple[torch.Tensor, ...]:
     return x, w, b, y, rho
 
 
-def step(way: str, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
+def step(method: str, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    """Compute the loss and its gradients by one of the methods."""
     x, w, b, y, rho = tensors
     x.grad = w.grad = b.grad = None
-    if way == "fused":
+    if method == "fused":
         loss = it.linear_immax_loss(x, w, y, rho, b)
-    elif way == "cross-entropy":
+    elif method == "cross-entropy":
         loss = F.cross_entropy(F.linear(x, w, b), y)
     else:
         loss = immax_loss(F.linear(x, w, b), y, rho)
@@ -58,7 +60,7 @@ def main() -> None:
     sizes = options.rows, options.features, options.classes
     tensors = data(*sizes)
     if options.peak:
-        step(options.peak, data(64, options.features, 1000))  # kernels are compiled
+        step(options.peak, data(64, options.features, 1000))  # compile the kernels first
         print(peak_mib(lambda: step(options.peak, tensors)))
         return
     n, d, c = sizes
@@ -67,33 +69,33 @@ def main() -> None:
         f"{platform.python_version()}, {torch.get_num_threads()} threads; "
         f"{n:,} x {d}, {c:,} classes"
     )
-    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    times: dict[str, list[float]] = {method: [] for method in METHODS}
     gradients = {}
     for turn in range(6):
-        for way in WAYS:
+        for method in METHODS:
             start = time.perf_counter()
-            step(way, tensors)
+            step(method, tensors)
             if turn:
-                times[way].append(time.perf_counter() - start)
-            gradients[way] = [t.grad for t in tensors[:3]]
+                times[method].append(time.perf_counter() - start)
+            gradients[method] = [t.grad for t in tensors[:3]]
     peaks = {}
-    for way in WAYS:
-        command = [sys.executable, __file__, "--peak", way, *sys.argv[1:]]
+    for method in METHODS:
+        command = [sys.executable, __file__, "--peak", method, *sys.argv[1:]]
         memory = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        peaks[way] = float(memory)
-        seconds = statistics.median(times[way])
-        print(f"    {way:18} {seconds:6.2f} s   peak {peaks[way]:6.0f} MiB")
+        peaks[method] = float(memory)
+        seconds = statistics.median(times[method])
+        print(f"    {method:18} {seconds:6.2f} s   peak {peaks[method]:6.0f} MiB")
     ratio = statistics.median(times["fused"]) / statistics.median(times["logits, then loss"])
     share = peaks["fused"] / peaks["logits, then loss"]
-    print(f"    fused to logits-then-loss: time {ratio:.2f}, peak memory {100 * share:.0f} %")
-    for name, found, expected in zip(
+    print(f"    fused against logits, then loss: time {ratio:.2f}, peak memory {100 * share:.0f} %")
+    for name, fused, expected in zip(
         ("features", "weight", "bias"),
         gradients["fused"],
         gradients["logits, then loss"],
         strict=True,
     ):
-        off = (found - expected).abs().max() / expected.abs().max()
-        print(f"    gradient of {name}: {off:.1e} apart")
+        off = (fused - expected).abs().max() / expected.abs().max()
+        print(f"    gradient of {name}: largest relative difference {off:.1e}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The PyTorch losses against ``F.cross_entropy``: forward and backward, side by side in one run.
 
-Printed is, for each method, the ratio of its time to that of eager cross-entropy, eager and
+For each method, the ratio of its time to that of eager cross-entropy is printed, eager and
 compiled, and for the largest shape the peak memory above the logits. The losses take turns, so
-that a busy spell of the machine hits all; times are medians.
+that other load on the machine affects all of them; times are medians.
 
     python benchmarks/torch_losses.py [--shapes 1024x10 …] [--no-compile] [--memory]
 """
@@ -43,12 +43,13 @@ Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def naive(counts: np.ndarray) -> Loss:
-    """The straightforward way, for comparison."""
+    """Return a straightforward implementation of IMMAX, for comparison."""
     rho = it.IMMAXLoss(counts).rho
     return lambda h, y: F.cross_entropy(h / rho[y][:, None], y)
 
 
 def data(shape: str) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """Return logits, labels and class counts."""
     n, c = map(int, shape.split("x"))
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(n, c, generator=generator, requires_grad=True)
@@ -59,7 +60,7 @@ def data(shape: str) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
 def medians(
     losses: dict[str, Loss], logits: torch.Tensor, target: torch.Tensor
 ) -> dict[str, float]:
-    """Microseconds of a forward and a backward pass."""
+    """Return the median time of a forward and a backward pass in microseconds."""
     times: dict[str, list[float]] = {name: [] for name in losses}
     rounds = int(np.clip(2e8 / logits.numel(), 7, 600))
     for turn in range(rounds + 3):
@@ -73,33 +74,35 @@ def medians(
 
 
 def peak(method: str, shape: str) -> float:
-    """MiB above the logits that a step takes; in a process of its own."""
+    """Return the peak memory of a step above the logits in MiB, measured in its own process."""
     command = [sys.executable, __file__, "--peak", method, "--shapes", shape]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def measure_peak(method: str, shape: str) -> None:
+    """Print the peak memory of a step above the logits in MiB."""
     logits, target, counts = data(shape)
     loss = F.cross_entropy if method == "cross_entropy" else METHODS[method](counts)
     small = torch.zeros(256, logits.shape[1], requires_grad=True)
-    loss(small, target[:256]).backward()  # kernels are compiled and pools are filled
+    loss(small, target[:256]).backward()  # compile kernels and fill memory pools first
     del small
     print(peak_mib(lambda: loss(logits, target).backward()))
 
 
 def compare(shape: str, with_compiler: bool) -> None:
+    """Print the time of every loss relative to eager cross-entropy."""
     logits, target, counts = data(shape)
     eager: dict[str, Loss] = {name: make(counts) for name, make in METHODS.items()}
-    found = medians(
+    times = medians(
         {"cross_entropy": F.cross_entropy, "naive": naive(counts)} | eager, logits, target
     )
-    reference = found.pop("cross_entropy")
-    straight = found.pop("naive") / reference
+    reference = times.pop("cross_entropy")
+    straight = times.pop("naive") / reference
     print(f"{shape}: eager cross-entropy {reference:,.0f} us; naive IMMAX {straight:.2f}")
     compiled: dict[str, float] = {}
     if with_compiler:
         torch._dynamo.reset()
-        torch._dynamo.config.recompile_limit = 64  # one forward method for all the losses
+        torch._dynamo.config.recompile_limit = 64  # all losses share one forward method
         fused: dict[str, Loss] = {"cross_entropy": F.cross_entropy}
         for name, loss in {"compiled cross_entropy": F.cross_entropy, **eager}.items():
             fused[name] = torch.compile(loss, fullgraph=True)
@@ -110,14 +113,14 @@ def compare(shape: str, with_compiler: bool) -> None:
         compiled = {name: value / reference_then for name, value in compiled.items()}
         print(f"    compiled cross-entropy {compiled['compiled cross_entropy']:.2f}")
     for name in METHODS:
-        line = f"    {name:6} eager {found[name] / reference:5.2f}"
+        line = f"    {name:6} eager {times[name] / reference:5.2f}"
         if with_compiler:
             line += f"   compiled {compiled[name]:5.2f}"
         print(line, flush=True)
 
 
 def main() -> None:
-    """Print a block per shape."""
+    """Print one block for each shape."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shapes", nargs="+", default=SHAPES)
     parser.add_argument("--no-compile", action="store_true")

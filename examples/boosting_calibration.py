@@ -1,6 +1,6 @@
-"""Predicted probabilities beside true ones: boosting with margins, and with class weights.
+"""Predicted against true probabilities: boosting with margins, and with class weights.
 
-python examples/boosting_calibration.py [picture.svg]
+python examples/boosting_calibration.py [FILE.svg]
 
 Needs the extras boosting and report.
 """
@@ -22,7 +22,7 @@ PARAMS = {"n_estimators": 40, "max_depth": 3, "learning_rate": 0.1}
 
 
 def main() -> None:
-    """Fit three models, print their errors, draw them."""
+    """Fit three models, print their errors and draw their probabilities."""
     X, y, mixture = gaussian_mixture(COUNTS, 4, 2.0, random_state=0)
     test, labels = mixture.sample(COUNTS, random_state=1)
     true = mixture.posterior(test)
@@ -38,7 +38,7 @@ def main() -> None:
         proba = model.predict_proba(test)
         error = expected_calibration_error(proba, labels)
         off = np.abs(proba - true).mean()
-        print(f"{name:28s} calibration error {error:.4f}, off the true probabilities by {off:.4f}")
+        print(f"{name:28s} calibration error {error:.4f}, mean error of probabilities {off:.4f}")
         ax.plot([0, 1], [0, 1], color="0.7", lw=1)
         ax.scatter(true[:, 2], proba[:, 2], s=3, alpha=0.3, rasterized=True)
         ax.set_title(name, fontsize=9)

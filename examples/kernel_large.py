@@ -1,8 +1,8 @@
-"""Kernel machines on 50,000 samples: exact, and by random features.
+"""Kernel machines on 50,000 samples: exact, and with approximate kernel features.
 
-The exact machine's time grows with the square of the number of samples. Nystroem's features (the
-kernel with a few hundred of the samples) or random Fourier features make it a linear machine, which
-IMMAXClassifier fits.
+The time of the exact machine grows with the square of the number of samples. With Nystroem
+features (the kernel values of a few hundred samples) or random Fourier features the problem
+becomes linear, and IMMAXClassifier solves it.
 
 python examples/kernel_large.py [--samples 50000]
 """
@@ -23,7 +23,7 @@ GAMMA = 0.03
 
 
 def data(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Four classes of three clusters each in 20 dimensions; the rarest has one sample in 30."""
+    """Return four classes of three clusters in 20 dimensions; one sample in 30 is of the rarest."""
     rng = np.random.default_rng(seed)
     share = np.geomspace(1, 1 / 20, 4)
     y = rng.choice(4, n, p=share / share.sum())
@@ -32,26 +32,26 @@ def data(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Fit all of them and print accuracy and time."""
+    """Fit all models and print their accuracies and times."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=50_000)
     n = parser.parse_args().samples
     X, y = data(n + 10_000)
     X, X_test, y, y_test = X[:n], X[n:], y[:n], y[n:]
-    lam = 1 / (2 * 0.05 * n)
+    lam = 1 / (2 * 0.8 * n)
     models = {
         "exact, IMMAXSVC": IMMAXSVC(gamma=GAMMA, lam=lam, margins="equal", cache_size=1000),
         "Nystroem, 300": make_pipeline(
             Nystroem(gamma=GAMMA, n_components=300, random_state=0),
-            IMMAXClassifier(lam=1e-5, margins="equal", tol=1e-3),
+            IMMAXClassifier(lam=6e-7, margins="equal", tol=1e-3),
         ),
         "Nystroem, 1000": make_pipeline(
             Nystroem(gamma=GAMMA, n_components=1000, random_state=0),
-            IMMAXClassifier(lam=1e-5, margins="equal", tol=1e-3),
+            IMMAXClassifier(lam=6e-7, margins="equal", tol=1e-3),
         ),
         "random Fourier features, 1000": make_pipeline(
             RBFSampler(gamma=GAMMA, n_components=1000, random_state=0),
-            IMMAXClassifier(lam=1e-5, margins="equal", tol=1e-3),
+            IMMAXClassifier(lam=6e-7, margins="equal", tol=1e-3),
         ),
     }
     print(f"{n:,} samples, classes of {np.bincount(y).tolist()}")

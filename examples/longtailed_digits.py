@@ -1,6 +1,6 @@
-"""IMMAX and its rivals on the handwritten digits, made long-tailed.
+"""IMMAX and other methods on a long-tailed sample of handwritten digits.
 
-Each model's regularisation is chosen by cross-validation on the training half; the test half
+The regularisation of each model is chosen by cross-validation on the training half; the test half
 has the same class shares.
 """
 
@@ -24,8 +24,6 @@ RATIO = 20
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=SEED)
 CS = {"C": np.logspace(-3, 2, 6)}
 LAMS = {"lam": np.logspace(-5, 0, 6)}
-# The ten classes' margins sum to one, so that the same strength takes a hundred times the lam.
-IMMAX_LAMS = {"lam": np.logspace(-3, 2, 6)}
 
 MODELS: dict[str, tuple[BaseEstimator, dict[str, np.ndarray]]] = {
     "logistic regression": (LogisticRegression(max_iter=5000), CS),
@@ -33,14 +31,14 @@ MODELS: dict[str, tuple[BaseEstimator, dict[str, np.ndarray]]] = {
     "linear SVM (one vs rest)": (LinearSVC(max_iter=50_000, random_state=SEED), CS),
     "logit adjustment": (BaselineClassifier("la", method_params={"tau": 0.5}), LAMS),
     "LDAM": (BaselineClassifier("ldam"), LAMS),
-    "IMMAX hinge": (IMMAXClassifier("hinge"), IMMAX_LAMS),
-    "IMMAX logistic": (IMMAXClassifier(), IMMAX_LAMS),
-    "  rule='bayes'": (IMMAXClassifier(rule="bayes"), IMMAX_LAMS),
+    "IMMAX hinge": (IMMAXClassifier("hinge"), LAMS),
+    "IMMAX logistic": (IMMAXClassifier(), LAMS),
+    "  rule='bayes'": (IMMAXClassifier(rule="bayes"), LAMS),
 }
 
 
 def main() -> None:
-    """Print one line per model."""
+    """Print one line for each model."""
     X, y = load_digits(return_X_y=True)
     keep = long_tailed(y, RATIO, random_state=SEED)
     split = train_test_split(X[keep], y[keep], test_size=0.5, stratify=y[keep], random_state=SEED)

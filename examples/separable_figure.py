@@ -1,12 +1,13 @@
-"""The paper's figure: three hyperplanes of a separable sample, and how they fare beyond it.
+"""The paper's figure: three hyperplanes of a separable sample, and their errors on new data.
 
-Left, the sample: many negatives, few positives, and the hyperplanes of the SVM, LDAM and IMMAX,
-which differ only in how they split the geometric margin. Right, the distribution that the sample
-came from. Then the same for many samples: how often each one's error is the lowest, and its mean.
+The left panel shows a sample with many negatives and few positives, and the hyperplanes of the
+SVM, LDAM and IMMAX, which differ only in how they split the geometric margin. The right panel
+shows the distribution that the sample comes from. The same is repeated for many samples, to count
+how often each hyperplane has the lowest error and to compute its mean error.
 
-The paper does not say what its distribution is. Here the frequent class is wide and the rare one
-is compact, both with heavy tails (Student's t of three degrees). For comparison two equal Gaussians
-are counted too: there IMMAX is the best most often, but not on average.
+The paper does not specify its distribution. Here, the frequent class is wide and the rare one is
+compact, both with heavy tails (Student's t with three degrees of freedom). For comparison, the
+same is done for two equal Gaussians: there, IMMAX is best most often, but not on average.
 
     python examples/separable_figure.py [FILE.png]
 """
@@ -24,8 +25,8 @@ COLOURS = {"SVM": "black", "LDAM": "#cc3311", "IMMAX": "#0077bb"}
 
 
 @dataclass
-class World:
-    """Two clouds in the plane, of which the second may be narrower, and the tails heavy."""
+class Distribution:
+    """Two classes in the plane, of which the second may be narrower, and the tails heavy."""
 
     name: str
     distance: float
@@ -35,7 +36,7 @@ class World:
     def draw(
         self, rng: np.random.Generator, counts: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As many points of each class as the counts say."""
+        """Draw the given number of points of each class."""
         y = np.repeat([0, 1], counts)
         noise = rng.normal(size=(y.size, 2))
         if self.heavy:
@@ -46,7 +47,7 @@ class World:
     def separable_sample(
         self, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, dict[str, Hyperplane]]:
-        """The first of the samples that a hyperplane separates."""
+        """Draw samples until a hyperplane separates one, and return it with its hyperplanes."""
         while True:
             X, y = self.draw(rng, COUNTS)
             try:
@@ -58,28 +59,30 @@ class World:
         self._X, self._y = self.draw(np.random.default_rng(2), (200_000, 200_000))
 
     def error(self, plane: Hyperplane) -> float:
-        """On the distribution, with the sample's class shares; from 400,000 points."""
+        """Return the error with the class shares of the sample, estimated from 400,000 points."""
         wrong = plane.predict(self._X) != self._y
         rates = [wrong[self._y == k].mean() for k in (0, 1)]
         return float(np.average(rates, weights=COUNTS))
 
 
-def panels(world: World, X: np.ndarray, y: np.ndarray, planes: dict, path: str) -> None:
-    """Draw both panels into a file."""
+def draw_panels(
+    law: Distribution, X: np.ndarray, y: np.ndarray, planes: dict[str, Hyperplane], path: str
+) -> None:
+    """Save a figure with both panels."""
     import matplotlib as mpl
 
     mpl.use("agg")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4.6), layout="constrained", sharey=True)
-    everywhere = world.draw(np.random.default_rng(1), (COUNTS[0] * 12, COUNTS[1] * 12))
-    for ax, (points, labels), size in ((axes[0], (X, y), 16), (axes[1], everywhere, 4)):
+    population = law.draw(np.random.default_rng(1), (COUNTS[0] * 12, COUNTS[1] * 12))
+    for ax, (points, labels), size in ((axes[0], (X, y), 16), (axes[1], population, 4)):
         for k, colour in ((0, "#88bbdd"), (1, "#ee8833")):
             ax.scatter(*points[labels == k].T, s=size, color=colour, linewidths=0)
         for name, plane in planes.items():
             along = np.array([-plane.normal[1], plane.normal[0]])
             line = -plane.offset * plane.normal + np.outer([-20.0, 20.0], along)
-            label = name if ax is axes[0] else f"{name}: error {100 * world.error(plane):.2f} %"
+            label = name if ax is axes[0] else f"{name}: error {100 * law.error(plane):.2f} %"
             style = "-" if name == "SVM" else "--"
             ax.plot(*line.T, style, color=COLOURS[name], label=label, linewidth=1.8)
         ax.set(xlim=(-9, 7), ylim=(-7, 7), aspect="equal")
@@ -91,26 +94,26 @@ def panels(world: World, X: np.ndarray, y: np.ndarray, planes: dict, path: str) 
 
 
 def main() -> None:
-    """Draw the figure, and print how often and by how much each one wins."""
+    """Draw the figure, and print how often each hyperplane is best and its mean error."""
     path = sys.argv[1] if len(sys.argv) > 1 else "separable.png"
-    compact = World("a compact rare class, heavy tails", 3.5, 0.3, True)
+    compact = Distribution("a compact rare class, heavy tails", 3.5, 0.3, True)
     X, y, planes = compact.separable_sample(np.random.default_rng(0))
     try:
-        panels(compact, X, y, planes, path)
-        print(f"drawn in {path}")
+        draw_panels(compact, X, y, planes, path)
+        print(f"saved to {path}")
     except ModuleNotFoundError:
-        print('not drawn: pip install "immax[report]"')
-    for world in (compact, World("two equal Gaussians", 2.0, 1.0, False)):
+        print('not drawn, Matplotlib is missing: pip install "immax[report]"')
+    for law in (compact, Distribution("two equal Gaussians", 2.0, 1.0, False)):
         rng = np.random.default_rng(1)
-        samples = (world.separable_sample(rng)[2] for _ in range(DRAWS))
-        errors = np.array([[world.error(p) for p in planes.values()] for planes in samples])
+        samples = (law.separable_sample(rng)[2] for _ in range(DRAWS))
+        errors = np.array([[law.error(p) for p in planes.values()] for planes in samples])
         lowest = np.bincount(errors.argmin(axis=1), minlength=3)
-        print(f"{world.name}, {DRAWS} separable samples:")
+        print(f"{law.name}, {DRAWS} separable samples:")
         for i, name in enumerate(COLOURS):
             less = 100 * (errors[:, i] - errors[:, 0])
             half = 1.96 * less.std(ddof=1) / np.sqrt(DRAWS)
             share = 100 * errors[:, i].mean()
-            line = f"    {name:6} lowest in {lowest[i]:3}, mean error {share:.3f} %"
+            line = f"    {name:6} lowest error in {lowest[i]:3}, mean error {share:.3f} %"
             if name != "SVM":
                 line += f", against the SVM {less.mean():+.3f} ± {half:.3f}"
             print(line)

@@ -1,6 +1,4 @@
-"""The same loss in a Lightning module, with a margin warm-up."""
-
-from typing import Any
+"""IMMAX in a Lightning module, with a warm-up of the margins."""
 
 import lightning
 import torch
@@ -13,7 +11,7 @@ from immax.torch import IMMAXLoss, MarginWarmup
 
 
 class Digits(lightning.LightningModule):
-    """A small network whose margins grow from equal ones over the first hundred steps."""
+    """A small network whose margins move away from equal ones over the first hundred steps."""
 
     def __init__(self, data: TensorDataset) -> None:
         super().__init__()
@@ -25,7 +23,7 @@ class Digits(lightning.LightningModule):
         X, y = batch
         return self.criterion(self.model(X), y)
 
-    def on_train_batch_end(self, *_: Any) -> None:
+    def on_train_batch_end(self, *_: object) -> None:
         self.warmup.step()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:

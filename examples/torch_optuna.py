@@ -10,7 +10,7 @@ from immax.torch import IMMAXLoss
 
 
 def main() -> None:
-    """Print the power that was best on a validation part of the training data."""
+    """Print the power with the best balanced accuracy on held-out training data."""
     X, X_test, y, y_test = data()
     rows, held_out = train_test_split(range(len(y)), test_size=0.4, stratify=y, random_state=0)
 

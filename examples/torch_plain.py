@@ -1,4 +1,4 @@
-"""A network on the long-tailed digits: cross-entropy, then one line changed to IMMAX."""
+"""A network on the long-tailed digits, with cross-entropy and then with IMMAX."""
 
 import torch
 from sklearn.datasets import load_digits
@@ -11,7 +11,7 @@ from immax.torch import IMMAXLoss, class_counts
 
 
 def data() -> list[torch.Tensor]:
-    """Training and test halves with the same class shares."""
+    """Return training and test halves with the same class shares."""
     X, y = load_digits(return_X_y=True)
     keep = long_tailed(y, 20, random_state=0)
     parts = train_test_split(X[keep] / 16, y[keep], test_size=0.5, stratify=y[keep], random_state=0)
@@ -20,7 +20,7 @@ def data() -> list[torch.Tensor]:
 
 
 def train(criterion: nn.Module, X: torch.Tensor, y: torch.Tensor) -> nn.Module:
-    """A small network; the same seed gives the same weights."""
+    """Train a small network; the same seed gives the same weights."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -33,7 +33,7 @@ def train(criterion: nn.Module, X: torch.Tensor, y: torch.Tensor) -> nn.Module:
 
 
 def main() -> None:
-    """Print a line per loss."""
+    """Print the accuracy, the balanced accuracy and the log-loss of each loss."""
     X, X_test, y, y_test = data()
     print(f"class counts: {class_counts(y).tolist()}")
     for name, criterion in {

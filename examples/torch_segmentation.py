@@ -1,4 +1,4 @@
-"""A segmentation map with rare pixels: margins from pixel counts, unlabelled pixels ignored."""
+"""A segmentation with rare pixels: margins from pixel counts, unlabelled pixels ignored."""
 
 import torch
 from torch import nn
@@ -7,14 +7,14 @@ from immax.torch import IMMAXLoss, class_counts
 
 
 def scenes(n: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Noisy pictures of a large square on a background, with a small bright spot in it."""
+    """Return noisy pictures of a large square with a small bright spot, and their labels."""
     labels = torch.zeros(n, 24, 24, dtype=torch.long)
     for label in labels:
         top, left = torch.randint(0, 12, (2,), generator=generator).tolist()
         label[top : top + 12, left : left + 12] = 1
         label[top + 5 : top + 7, left + 5 : left + 7] = 2
     pictures = labels.float() / 2 + 0.35 * torch.randn(n, 24, 24, generator=generator)
-    labels[torch.rand(labels.shape, generator=generator) < 0.05] = -100  # nobody labelled these
+    labels[torch.rand(labels.shape, generator=generator) < 0.05] = -100  # unlabelled pixels
     return pictures.unsqueeze(1), labels
 
 

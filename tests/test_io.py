@@ -163,3 +163,38 @@ def test_a_file_of_the_first_release_still_loads():
         ],
         atol=1e-5,
     )
+
+
+EARLIER = Path(__file__).parent / "data" / "format-1"
+EXPECTED = json.loads((EARLIER / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_files_of_format_1_predict_as_they_did(name):
+    """Margins that summed to one, and modules that have been renamed since."""
+    if name.startswith("xgboost"):
+        pytest.importorskip("xgboost")
+    with zipfile.ZipFile(EARLIER / f"{name}.skops") as archive:
+        written_by = json.loads(archive.read(ABOUT))["versions"]["scikit-learn"]
+    if parse_version(sklearn.__version__) < parse_version(written_by):
+        pytest.skip(f"scikit-learn does not load models of a later version ({written_by})")
+    expected = EXPECTED[name]
+    file = load_model(EARLIER / f"{name}.skops")
+    assert file.about["format"] == 1
+    new = np.array(expected["X"])
+    assert file.model.predict(new).tolist() == expected["predict"]
+    assert len(set(expected["predict"])) > 1
+    assert hasattr(file.model, "predict_proba") == ("proba" in expected)
+    if "proba" in expected:
+        np.testing.assert_allclose(file.model.predict_proba(new), expected["proba"], atol=1e-6)
+    if "scores" in expected:
+        np.testing.assert_allclose(file.model.decision_function(new), expected["scores"], atol=1e-6)
+
+
+def test_a_file_of_format_1_is_format_2_once_it_is_saved_again(tmp_path):
+    model = load_model(EARLIER / "svc-2.skops").model
+    save_model(model, tmp_path / "model.skops")
+    file = load_model(tmp_path / "model.skops")
+    assert file.about["format"] == 2
+    new = np.array(EXPECTED["svc-2"]["X"])
+    np.testing.assert_array_equal(file.model.predict(new), EXPECTED["svc-2"]["predict"])

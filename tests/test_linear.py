@@ -65,15 +65,15 @@ def test_equal_margins_are_logistic_regression(binary):
     X, y = binary
     lam = 0.01
     model = IMMAXClassifier(margins="equal", lam=lam, tol=1e-10).fit(X, y)
-    peer = LogisticRegression(C=2 / (lam * len(y)), tol=1e-10, max_iter=10_000).fit(X, y)
-    np.testing.assert_allclose(2 * model.coef_, peer.coef_, atol=1e-5)
+    peer = LogisticRegression(C=1 / (2 * lam * len(y)), tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-5)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-5)
 
 
 def test_equal_margins_are_logistic_regression_for_many_classes(digits):
     X, y = digits
-    lam, c = 0.01, 10
-    model = IMMAXClassifier(margins=np.ones(c), lam=lam, tol=1e-10).fit(X, y)
+    lam = 0.01
+    model = IMMAXClassifier(margins="equal", lam=lam, tol=1e-10).fit(X, y)
     peer = LogisticRegression(C=1 / (2 * lam * len(y)), tol=1e-8, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-4)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-4)
@@ -118,12 +118,19 @@ def test_the_objective_is_the_paper_s(digits):
         assert model.objective_ == pytest.approx(expected, rel=1e-10)
 
 
-def test_binary_margins_depend_on_their_ratio_only(binary):
-    X, y = binary
-    a = IMMAXClassifier(margins=[0.8, 0.2]).fit(X, y)
-    b = IMMAXClassifier(margins={0: 8.0, 1: 2.0}).fit(X, y)
-    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9)
-    np.testing.assert_allclose(b.margins_, [0.8, 0.2])
+@pytest.mark.parametrize("data", ["binary", "digits"])
+def test_the_scale_of_the_margins_is_a_matter_of_lambda(data, request):
+    """Margins t times as large, lam t^2 times smaller: scores t times as large."""
+    X, y = request.getfixturevalue(data)
+    counts = np.bincount(y)
+    mean_one = IMMAXClassifier(lam=1e-2, tol=1e-9).fit(X, y)
+    sum_one = IMMAXClassifier(
+        lam=1e-2 * counts.size**2, margins=theory_margins(counts, total=1), tol=1e-9
+    ).fit(X, y)
+    np.testing.assert_array_equal(sum_one.margins_, theory_margins(counts, total=1))
+    scores = counts.size * sum_one.decision_function(X)
+    np.testing.assert_allclose(scores, mean_one.decision_function(X), atol=1e-3)
+    np.testing.assert_allclose(sum_one.predict_proba(X), mean_one.predict_proba(X), atol=1e-4)
 
 
 def test_radii_enter_the_theory_s_margins(binary):

@@ -1,21 +1,16 @@
-"""The link inverts the conditional risk; decisions follow the paper's tie rule."""
+"""The link inverts the conditional risk."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from immax.links import (
-    check_costs,
-    decide,
-    highest_argmax,
-    immax_proba,
-    spec_proba,
-    stationary,
-)
+from immax.decision_rules import highest_argmax
+from immax.links import immax_proba, spec_proba
 from immax.losses import LossSpec
 from immax.losses.catalog import METHODS, make_spec
-from immax.losses.risks import ExponentialRisk, SoftmaxRisk
+from immax.losses.exponential_risks import ExponentialRisk
+from immax.losses.risks import SoftmaxRisk
 
 
 def conditional_minimiser(risk, n_classes):
@@ -180,9 +175,19 @@ def test_extreme_scores_of_every_method(method):
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
 
 
-def test_one_dimensional_scores_go_by_the_ratio_of_the_margins():
-    scores = np.linspace(-1, 1, 9)
-    np.testing.assert_allclose(immax_proba(scores, [8, 2]), immax_proba(scores, [0.8, 0.2]))
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_scores_and_margins_scale_together(loss):
+    """Margins are used as they are given, with one score as with several."""
+    scores, rho = np.linspace(-3, 3, 9), np.array([1.6, 0.4])
+    for factor in (0.5, 10.0):
+        scaled = immax_proba(factor * scores, factor * rho, loss)
+        np.testing.assert_allclose(scaled, immax_proba(scores, rho, loss))
+    assert np.abs(immax_proba(scores, rho, loss) - immax_proba(scores, rho / 2, loss)).max() > 0.05
+    # One minus the other: the derivative of the conditional risk at h is zero.
+    slope = (lambda u: -1 / (1 + np.exp(u))) if loss == "logistic" else (lambda u: -np.exp(-u))
+    for h, (p0, p1) in zip(scores, immax_proba(scores, rho, loss), strict=True):
+        derivative = p1 * slope(h / rho[1]) / rho[1] - p0 * slope(-h / rho[0]) / rho[0]
+        assert derivative == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
@@ -191,7 +196,8 @@ def test_many_states_are_iterated_to_the_same_end(loss, monkeypatch):
     scores = np.vstack([rng.normal(scale=s, size=(5, 60)) for s in (0.1, 1, 5, 100)])
     rho = rng.uniform(0.1, 1, 60)
     iterated = immax_proba(scores, rho, loss)
-    monkeypatch.setattr("immax.links.MOST_STATES", 100)
+    for module in ("links", "markov_chains"):
+        monkeypatch.setattr(f"immax.{module}.MOST_STATES", 100)
     np.testing.assert_allclose(iterated, immax_proba(scores, rho, loss), rtol=1e-9, atol=1e-13)
 
 
@@ -199,16 +205,6 @@ def test_equal_margins_are_the_softmax():
     scores = np.random.default_rng(0).normal(size=(20, 5))
     e = np.exp(scores / 0.2)
     np.testing.assert_allclose(immax_proba(scores, np.full(5, 0.2)), e / e.sum(1, keepdims=True))
-
-
-def test_stationary_against_the_eigenvector():
-    rng = np.random.default_rng(0)
-    chains = rng.dirichlet(np.ones(6), size=(40, 6))
-    q = stationary(np.log(chains))
-    np.testing.assert_allclose(np.einsum("nk,nkj->nj", q, chains), q, rtol=1e-12)
-    # And with rates far below what a float can hold.
-    log_rates = np.array([[[0.0, -2000.0], [-3000.0, 0.0]]])
-    np.testing.assert_array_equal(stationary(log_rates), [[0.0, 1.0]])
 
 
 def test_blocks_of_rows_make_no_difference(monkeypatch):
@@ -236,17 +232,3 @@ def test_no_rows():
 def test_bad_input_is_named(scores, rho, loss, message):
     with pytest.raises(ValueError, match=message):
         immax_proba(scores, rho, loss)
-
-
-def test_decisions():
-    p = np.array([[0.4, 0.4, 0.2], [0.2, 0.3, 0.5]])
-    np.testing.assert_array_equal(decide(p), [1, 2])
-    np.testing.assert_array_equal(decide(p, [10, 1, 1]), [0, 0])
-    matrix = np.array([[0, 1, 1], [5, 0, 5], [1, 1, 0.0]])
-    np.testing.assert_array_equal(decide(p, matrix), [1, 1])
-    expected = [min(range(3), key=lambda j: (row @ matrix[:, j], -j)) for row in p]
-    np.testing.assert_array_equal(decide(p, matrix), expected)
-    with pytest.raises(ValueError, match=r"costs must have shape \(3,\) or \(3, 3\)"):
-        check_costs([1, 2], 3)
-    with pytest.raises(ValueError, match="costs must be finite"):
-        check_costs([1, 2, np.nan], 3)

@@ -9,6 +9,7 @@ from immax.margins import (
     class_radii,
     power_margins,
     resolve_margins,
+    scale_margins,
     search_box,
     share_tail,
     theory_margins,
@@ -47,7 +48,16 @@ def test_theory_margins_against_a_numerical_minimiser():
 
     found = minimize(complexity, np.zeros(3), tol=1e-12).x
     expected = np.exp(found) / np.exp(found).sum()
-    np.testing.assert_allclose(theory_margins(counts, radii), expected, rtol=1e-4)
+    np.testing.assert_allclose(theory_margins(counts, radii, total=1), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("counts", [[900, 100], [5000, 500, 50], np.arange(1, 1001)])
+def test_margins_have_mean_one_unless_a_total_is_asked_for(counts):
+    for make in (theory_margins, lambda m, **kw: power_margins(m, 0.7, **kw)):
+        assert make(counts).mean() == pytest.approx(1, rel=1e-12)
+        assert make(counts, total=1).sum() == pytest.approx(1, rel=1e-12)
+        np.testing.assert_allclose(scale_margins(make(counts, total=1)), make(counts))
+        np.testing.assert_allclose(scale_margins(make(counts), total=1), make(counts, total=1))
 
 
 def test_balanced_costs_turn_the_margins_round():
@@ -59,9 +69,10 @@ def test_balanced_costs_turn_the_margins_round():
 
 def test_power_margins():
     counts = [1000, 10, 1]
-    np.testing.assert_allclose(power_margins(counts, 0, total=3), np.ones(3))
+    np.testing.assert_array_equal(power_margins(counts, 0), np.ones(3))
+    np.testing.assert_allclose(power_margins(counts, 0, total=1), np.full(3, 1 / 3))
     np.testing.assert_allclose(power_margins(counts, 1 / 3), theory_margins(counts))
-    np.testing.assert_allclose(power_margins([1e300, 1.0], -0.5), [1e-150, 1], rtol=1e-9)
+    np.testing.assert_allclose(power_margins([1e300, 1.0], -0.5), [2e-150, 2], rtol=1e-9)
     for power in (200, -200):
         with pytest.raises(ValueError, match="makes the margins of some classes vanish"):
             power_margins([1000, 1], power)
@@ -122,9 +133,9 @@ def test_other_bad_arguments_are_named():
 
 def test_resolve_margins():
     classes, counts = np.array(["a", "b"]), [8, 1]
-    np.testing.assert_allclose(resolve_margins("theory", classes, counts), [2 / 3, 1 / 3])
-    np.testing.assert_allclose(resolve_margins("theory", classes, counts, [1, 8]), [1 / 3, 2 / 3])
-    np.testing.assert_allclose(resolve_margins("equal", classes, counts), [0.5, 0.5])
+    np.testing.assert_allclose(resolve_margins("theory", classes, counts), [4 / 3, 2 / 3])
+    np.testing.assert_allclose(resolve_margins("theory", classes, counts, [1, 8]), [2 / 3, 4 / 3])
+    np.testing.assert_allclose(resolve_margins("equal", classes, counts), [1, 1])
     np.testing.assert_allclose(resolve_margins({"b": 3, "a": 1}, classes, counts), [1, 3])
     for margins, message in [
         ("optimal", "margins must be 'theory', 'equal'"),

@@ -1,4 +1,4 @@
-"""``python -m immax``."""
+"""The command ``python -m immax``, which is the same as ``immax``."""
 
 from immax.cli.entry_point import main
 

@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Atomic writing of files: a reader sees the old contents or the new, never a part."""
 
 from __future__ import annotations
 
@@ -7,12 +7,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["beside", "write_text"]
+__all__ = ["replacing", "write_text"]
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """A path to write to, renamed to the given one at the end; nothing is left if that fails."""
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder, and rename it to ``path`` at the end.
+
+    If the body of the ``with`` statement fails, the temporary file is removed and ``path`` stays
+    as it was.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write. Missing parent folders are created.
+
+    Yields
+    ------
+    Path
+        Where to write.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -23,6 +37,14 @@ def beside(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """All of it, or nothing."""
-    with beside(path) as part:
+    """Write a text file atomically, in UTF-8.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write. Missing parent folders are created.
+    text : str
+        Its contents.
+    """
+    with replacing(path) as part:
         part.write_text(text, encoding="utf-8")

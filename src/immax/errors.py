@@ -1,4 +1,4 @@
-"""Errors of whoever calls, as distinct from those of a job that fails."""
+"""Errors in what the caller asked for, as distinct from failures while carrying it out."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["WrongCall"]
 
 
 class WrongCall(ValueError):  # noqa: N818
-    """What was asked for cannot be done as it was asked; says why."""
+    """A request that cannot be carried out; the message gives the reason."""

@@ -1,7 +1,13 @@
-"""Model files, read without trusting them.
+"""Model files, which are read without trusting them.
 
-A model file is skops's: a ZIP archive of arrays and a description of objects. Beside these it holds
-``immax.json``: what the model was fitted to, and a hash of every other member.
+A model file is a skops file: a ZIP archive of arrays and ``schema.json``, a description of objects.
+A further member, ``immax.json``, says what the model was fitted to, and holds a hash of every other
+member.
+
+Format 2 has margins of mean one. Files of format 1 are converted when they are read: classes that
+have moved since are looked up where they are now. Their margins, which sum to one in linear and
+kernel machines, are kept as they are, because scores, coefficients and margins of a model go
+together: the model's scores, probabilities and labels are those of the version that wrote it.
 """
 
 from __future__ import annotations
@@ -14,17 +20,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypedDict
 
-from immax.atomic import beside
+from immax.atomic import replacing
 from immax.errors import WrongCall
 from immax.tabular.columns import Schema
 
 __all__ = ["ModelFile", "ModelFileError", "load_model", "save_model"]
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # formats
 ABOUT = "immax.json"
+OBJECTS = "schema.json"  # skops's description of the objects
 MOST_BYTES = 4 * 2**30  # unpacked
+MOVED = {
+    ("immax.kernel", "IMMAXSVC"): "immax.kernels.svc",
+    ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
+}
+"""The present modules of classes that were elsewhere in earlier versions."""
 TRUSTED = frozenset(
     {
         "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
@@ -48,22 +61,57 @@ TRUSTED = frozenset(
         "xgboost.sklearn.XGBClassifier",
     }
 )
-"""Types beside those that skops itself trusts."""
+"""Types that are loaded in addition to those that skops itself trusts."""
 
 
 class ModelFileError(WrongCall):
-    """A file that is not loaded, and why."""
+    """A model file that cannot be saved or loaded; the message gives the reason."""
+
+
+class About(TypedDict, total=False):
+    """The contents of ``immax.json``."""
+
+    format: int
+    versions: dict[str, str]
+    schema: list[dict[str, Any]] | None
+    target: str
+    metric: str
+    estimator: str
+    classes: list[str] | None
+    counts: list[int] | None
+    margins: list[float] | None
+    members: dict[str, str]
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model and what it was fitted to."""
+    """A model and what it was fitted to.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted estimator or pipeline.
+    schema : Schema or None
+        The columns of the table that it was fitted to.
+    target, metric : str
+        The column of the labels, and the metric that the model was chosen by.
+    about : dict
+        The contents of ``immax.json``.
+    """
 
     model: Any
     schema: Schema | None = None
     target: str = ""
     metric: str = ""
-    about: dict[str, Any] = field(default_factory=dict)
+    about: About = field(default_factory=About)
+
+
+class _Skops(Protocol):
+    """The part of ``skops.io`` that is used here."""
+
+    def dumps(self, obj: object, *, compression: int) -> bytes: ...
+    def loads(self, data: bytes, *, trusted: list[str]) -> Any: ...
+    def get_untrusted_types(self, *, data: bytes) -> list[str]: ...
 
 
 def save_model(
@@ -75,21 +123,27 @@ def save_model(
     metric: str = "",
     counts: Iterable[int] | None = None,
 ) -> None:
-    """Write a fitted model, whole or not at all.
+    """Write a fitted model to a file, atomically.
 
     Parameters
     ----------
     model : estimator
-        Of this package or of scikit-learn, or a pipeline of them.
-    path : path
+        A fitted estimator of this package or of scikit-learn, or a pipeline of them.
+    path : str or Path
+        The file to write.
     schema : Schema, optional
         The columns of the table that it was fitted to.
-    target, metric : str
-        The column of the labels, and what the model was chosen by.
+    target, metric : str, default=""
+        The column of the labels, and the metric that the model was chosen by.
     counts : iterable of int, optional
-        Samples of each class, in the order of ``classes_``.
+        Number of samples of each class, in the order of ``classes_``.
+
+    Raises
+    ------
+    ModelFileError
+        If the model contains types that ``load_model`` would refuse.
     """
-    skops = _skops()
+    skops = _import_skops()
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     refused = _untrusted(skops, data)
     if refused:
@@ -97,7 +151,7 @@ def save_model(
     last = model[-1] if hasattr(model, "steps") else model
     classes = getattr(model, "classes_", None)
     margins = getattr(last, "margins_", None)
-    about = {
+    about: About = {
         "format": FORMAT,
         "versions": _versions(),
         "schema": None if schema is None else schema.to_list(),
@@ -109,24 +163,42 @@ def save_model(
         "margins": None if margins is None else [float(rho) for rho in margins],
         "members": _hashes(data),
     }
-    with beside(Path(path)) as part:
+    with replacing(Path(path)) as part:
         part.write_bytes(data)
         with zipfile.ZipFile(part, "a") as archive:
             archive.writestr(ABOUT, json.dumps(about, indent=1))
 
 
 def load_model(path: str | Path) -> ModelFile:
-    """Read what ``save_model`` wrote. No code of the file is run, and only known types are built.
+    """Read a model file that ``save_model`` wrote.
 
-    A file that is truncated, altered, or not one of ours is refused before anything is built.
+    No code of the file is run, and only known types are built. A file that is truncated, altered,
+    or not a model file is refused before anything is built. Files of earlier versions are
+    converted, and predict the same as with the version that wrote them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to read.
+
+    Returns
+    -------
+    ModelFile
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be loaded.
     """
-    skops = _skops()
+    skops = _import_skops()
     try:
         data = Path(path).read_bytes()
     except IsADirectoryError:
         raise ModelFileError(f"{path} is a folder, not a model file") from None
     about = _checked(data, path)
     try:
+        if about["format"] < FORMAT:
+            data = _converted(data)
         refused = _untrusted(skops, data)
     except Exception as error:
         raise ModelFileError(f"{path} is damaged: {error}") from error
@@ -141,15 +213,37 @@ def load_model(path: str | Path) -> ModelFile:
     return ModelFile(model, schema, about["target"], about["metric"], about)
 
 
-def _skops() -> Any:
+def _import_skops() -> _Skops:
     try:
-        import skops.io as skops
+        import skops.io
     except ModuleNotFoundError as error:
         raise ImportError('model files need skops: pip install "immax[cli]"') from error
-    return skops
+    module: _Skops = skops.io
+    return module
 
 
-def _untrusted(skops: Any, data: bytes) -> list[str]:
+def _converted(data: bytes) -> bytes:
+    """Return a file of an earlier format with its classes in their present modules."""
+    target = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as source,
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name in source.namelist():
+            content = source.read(name)
+            if name == OBJECTS:
+                content = json.dumps(json.loads(content, object_hook=_in_its_module)).encode()
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def _in_its_module(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an object's description with the module that its class is in now."""
+    moved = MOVED.get((str(entry.get("__module__")), str(entry.get("__class__"))))
+    return entry if moved is None else {**entry, "__module__": moved}
+
+
+def _untrusted(skops: _Skops, data: bytes) -> list[str]:
     return [name for name in skops.get_untrusted_types(data=data) if name not in TRUSTED]
 
 
@@ -162,32 +256,35 @@ def _hashes(data: bytes) -> dict[str, str]:
         }
 
 
-def _checked(data: bytes, path: Any) -> dict[str, Any]:
+def _checked(data: bytes, path: str | Path) -> About:
+    """Return the contents of ``immax.json`` if the file is intact."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if ABOUT not in archive.namelist():
-                raise ModelFileError(f"{path} is no model file of immax: it has no {ABOUT}")
+                raise ModelFileError(f"{path} is not a model file of immax: it has no {ABOUT}")
             if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
                 raise ModelFileError(f"{path} unpacks to more than {MOST_BYTES} bytes")
-            about = json.loads(archive.read(ABOUT))
-        whole = isinstance(about, dict) and about.get("format") == FORMAT
-        if not whole:
-            found = about.get("format") if isinstance(about, dict) else about
-            raise ModelFileError(f"{path} has format {found!r}; this version reads {FORMAT}")
+            about: About = json.loads(archive.read(ABOUT))
+        number = about.get("format") if isinstance(about, dict) else about
+        if number not in READABLE:
+            raise ModelFileError(
+                f"{path} has format {number!r}; this version reads "
+                f"{' and '.join(map(str, READABLE))}"
+            )
         if _hashes(data) != about["members"]:
             raise ModelFileError(f"{path} was altered: its contents do not match their hashes")
         return about
     except ModelFileError:
         raise
-    except Exception as error:  # whatever arbitrary bytes make of a ZIP archive
-        raise ModelFileError(f"{path} is no model file, or is truncated: {error}") from error
+    except Exception as error:  # arbitrary bytes make zipfile and json fail in many ways
+        raise ModelFileError(f"{path} is not a model file, or is truncated: {error}") from error
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in ("immax", "numpy", "scipy", "scikit-learn", "pandas", "skops"):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,9 +1,11 @@
-"""Scores to class probabilities and decisions.
+"""Class probabilities from scores.
 
 The minimiser of a loss's conditional risk determines the class probabilities, though not by
 a plain softmax. For logistic IMMAX let row k of the matrix A be ``softmax(h / rho_k)`` and q
 its stationary distribution, ``q A = q``. Then ``P(y = k | x) ∝ rho_k q_k``. Classes that share
 a row are one state of the chain, so g distinct margins cost O(c g + g^3) per sample.
+
+The rules that turn scores or probabilities into labels can be imported from here too.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
-from immax.losses.softmax import focal_slope
+from immax.decision_rules import by_score, check_costs, decide, highest_argmax
+from immax.losses.focal import focal_slope_at
+from immax.losses.softmax import adjust_for_every_target, adjust_scores
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector
+from immax.markov_chains import MOST_STATES, log_sum, normalised, stationary
 from immax.threads import in_threads
 
 __all__ = [
@@ -31,26 +36,26 @@ __all__ = [
 ]
 
 BLOCK_ENTRIES = 2**20  # of the largest temporary array
-MOST_STATES = 32  # of a chain that is solved directly
 
 
 def immax_proba(
-    scores: ArrayLike, rho: ArrayLike, loss: str = "logistic", *, calls: int = 1
+    scores: ArrayLike, rho: ArrayLike, loss: str = "logistic", *, expected_calls: int = 1
 ) -> Array:
-    """Exact class probabilities from the scores of an IMMAX model.
+    """Return the exact class probabilities of an IMMAX model's scores.
 
     Parameters
     ----------
     scores : array-like of shape (n, c), or (n,) for two classes
-        One-dimensional scores are those of class 1 (positive where the model says class 1),
-        as ``decision_function`` gives them.
+        One-dimensional scores h are those of class 1, as ``decision_function`` returns them;
+        scores of both classes are equivalent to their difference ``h_1 - h_0``.
     rho : array-like of shape (c,)
-        The margins that the model was trained with. With one-dimensional scores only their
-        ratio matters, as in the paper's form for two classes.
-    loss : {"logistic", "exponential"}
-        In the sum form. The hinge and the max forms do not determine probabilities.
-    calls : int
-        About how many like this one are to be made: many small ones are worth a compiled kernel.
+        The margins that the model was trained with, its ``margins_``.
+    loss : {"logistic", "exponential"}, default="logistic"
+        The surrogate, in the sum form. The hinge and the max forms do not determine
+        probabilities.
+    expected_calls : int, default=1
+        About how many calls of this size will be made; many small ones are worth the time to
+        compile a kernel.
 
     Returns
     -------
@@ -59,9 +64,9 @@ def immax_proba(
 
     Examples
     --------
-    A score of zero is the posterior alpha, not one half:
+    At a score of zero class 1 has the probability ``rho_1 / (rho_0 + rho_1)``, not one half:
 
-    >>> immax_proba([0.0], [0.25, 0.75])
+    >>> immax_proba([0.0], [0.5, 1.5])
     array([[0.25, 0.75]])
     """
     if loss not in ("logistic", "exponential"):
@@ -72,13 +77,11 @@ def immax_proba(
         )
     margins = class_vector(rho, "rho")
     h = _checked(scores, margins.size)
-    if h.ndim == 1:
-        return _binary_proba(h, margins / margins.sum(), loss)
     if margins.size == 2:
-        return _binary_proba(h[:, 1] - h[:, 0], margins, loss)
+        return _binary_proba(h if h.ndim == 1 else h[:, 1] - h[:, 0], margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
-    chain = _chain_for(calls * h.size, inverse.size)
+    chain = _chain_for(expected_calls * h.size, inverse.size)
 
     def link(block: Array) -> Array:
         q, staying = chain(block, inverse, groups, own=loss == "exponential")
@@ -88,9 +91,11 @@ def immax_proba(
 
 
 def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
-    """Closed form of the two-state chain: ``P_1 ∝ rho_1 (1 + e^{h / rho_1})``, P_0 likewise.
+    """Return the closed form of the chain of two states.
 
-    Exponentials stop short of overflow, where the other class's probability is nothing.
+    Logistic: ``P_1 ∝ rho_1 (1 + e^{h / rho_1})`` and ``P_0 ∝ rho_0 (1 + e^{-h / rho_0})``.
+    Exponential: ``P_1 / P_0 = rho_1 / rho_0 e^{h / rho_1 + h / rho_0}``. Exponents are clipped
+    before they overflow, where the other class's probability is zero.
     """
     margin = rho.astype(score.dtype)
     most = score.dtype.type(0.9 * np.log(np.finfo(score.dtype).max))
@@ -105,8 +110,8 @@ def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
     return np.ascontiguousarray(odds.T)
 
 
-def spec_proba(scores: ArrayLike, spec: LossSpec, *, calls: int = 1) -> Array:
-    """Exact class probabilities from scores trained with a catalogue method.
+def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) -> Array:
+    """Return the exact class probabilities of scores trained with a catalogue method.
 
     They invert the method's conditional risk, so that class weights, offsets and focus do
     not bias them. With row k of A the expected softmax of a sample of class k, and q its
@@ -116,9 +121,16 @@ def spec_proba(scores: ArrayLike, spec: LossSpec, *, calls: int = 1) -> Array:
     Parameters
     ----------
     scores : array-like of shape (n, c)
+        Scores of all classes.
     spec : LossSpec
-    calls : int
+        The method that the scores were trained with.
+    expected_calls : int, default=1
         As in ``immax_proba``.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+        Rows sum to one.
 
     Examples
     --------
@@ -133,29 +145,19 @@ def spec_proba(scores: ArrayLike, spec: LossSpec, *, calls: int = 1) -> Array:
     inverse, groups = np.unique(1 / spec.temperature, return_inverse=True)
     one_row = inverse.size == 1 and not spec.random
     one_row &= spec.focus == 0 or not spec.target_offset.any()
-    chain = _chain_for(calls * h.size, inverse.size)
+    chain = _chain_for(expected_calls * h.size, inverse.size)
     no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random or spec.focus)
 
     def link(block: Array) -> Array:
-        scaled = block * spec.scale.astype(h.dtype)
         if one_row:
-            return _one_temperature(scaled, spec) * factor
+            return _one_temperature(block, spec) * factor
         if no_offsets:
-            return chain(scaled, inverse, groups)[0] * factor
-        q, staying = _full_chain(scaled, spec)
-        return q * factor / _focal_factor(staying, spec.focus)
+            return chain(block * spec.scale.astype(h.dtype), inverse, groups)[0] * factor
+        q, staying = _full_chain(block, spec)
+        return q * factor / focal_slope_at(staying, spec.focus)
 
     states = 1 if one_row else inverse.size if no_offsets else spec.n_classes
     return _by_rows(link, h, spec.n_classes * states)
-
-
-def _focal_factor(p: Array, focus: float) -> Array | float:
-    """The slope of the focal factor where the target has probability p."""
-    if focus == 0:
-        return 1.0
-    p = np.clip(p.astype(np.float64), np.finfo(np.float64).tiny, 1)
-    rest = np.maximum(1 - p, np.finfo(np.float64).eps)
-    return np.maximum(focal_slope(-np.log(p), rest, focus), np.finfo(np.float64).tiny)
 
 
 def _checked(scores: ArrayLike, n_classes: int) -> Array:
@@ -174,25 +176,21 @@ def _checked(scores: ArrayLike, n_classes: int) -> Array:
 
 
 def _by_rows(link: Callable[[Array], Array], h: Array, entries_per_row: int) -> Array:
-    """Probabilities block by block, a thread for each core; NumPy lets go of the lock."""
+    """Return probabilities, computed in blocks by threads; NumPy releases the GIL."""
     size = max(1, BLOCK_ENTRIES // entries_per_row)
     blocks = [slice(begin, begin + size) for begin in range(0, h.shape[0], size)]
     out = np.empty_like(h)
 
     def work(rows: slice) -> None:
-        out[rows] = _normalised(link(h[rows]))
+        out[rows] = normalised(link(h[rows]))
 
     if blocks:
         in_threads(work, [(rows,) for rows in blocks])
     return out
 
 
-def _normalised(p: Array) -> Array:
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
 def _chain_for(entries: int, states: int) -> Callable[..., tuple[Array, Array | None]]:
-    """The chain of temperatures, compiled if that pays."""
+    """Return the chain of temperatures, compiled if the work is worth it."""
     compile_it = states <= MOST_STATES and worth_compiling(entries * states)
     return _compiled_chain if compile_it else _temperature_chain
 
@@ -200,9 +198,9 @@ def _chain_for(entries: int, states: int) -> Callable[..., tuple[Array, Array | 
 def _temperature_chain(
     h: Array, inverse: Array, groups: Array, own: bool = False
 ) -> tuple[Array, Array | None]:
-    """Stationary distribution over the classes when row k is ``softmax(h * inverse_g(k))``.
+    """Return the stationary distribution when row k is ``softmax(h * inverse_g(k))``.
 
-    With ``own``, also each class's probability of staying, ``A_kk``.
+    With ``own``, also return each class's probability of staying, ``A_kk``.
     """
     n, c = h.shape
     g = inverse.size
@@ -218,7 +216,7 @@ def _temperature_chain(
     np.exp(rows, out=rows)
     sums = np.add.reduceat(rows, starts, axis=2)
     log_mass = np.log(sums) + best[:, None, :] * beta[:, None]
-    log_mass -= _log_sum(log_mass)
+    log_mass -= log_sum(log_mass)
     state = stationary(log_mass)
     # q_j = sum_s Q_s A_sj, and A_sj = rows_sj * mass_s,g(j) / sums_s,g(j).
     share = np.exp(log_mass) / sums
@@ -238,178 +236,48 @@ def _compiled_chain(
 ) -> tuple[Array, Array | None]:
     from immax.compiled.link import temperature_chain
 
-    q, staying, tame = temperature_chain(h, inverse, groups, own)
-    if not tame.all():
-        wild = np.flatnonzero(~tame)
-        q[wild], rest = _temperature_chain(h[wild], inverse, groups, own)
+    q, staying, well_scaled = temperature_chain(h, inverse, groups, own)
+    if not well_scaled.all():
+        rows = np.flatnonzero(~well_scaled)
+        q[rows], rest = _temperature_chain(h[rows], inverse, groups, own)
         if staying is not None:
-            staying[wild] = rest
+            staying[rows] = rest
     return q, staying
 
 
-def _log_sum(z: Array) -> Array:
-    top = z.max(axis=-1, keepdims=True)
-    return np.asarray(top + np.log(np.exp(z - top).sum(axis=-1, keepdims=True)))
-
-
-def _one_temperature(scaled: Array, spec: LossSpec) -> Array:
-    """Closed form where row k is ``softmax(z - target_offset_k u_k)``, u unit vectors.
+def _one_temperature(scores: Array, spec: LossSpec) -> Array:
+    """Return the closed form where row k is ``softmax(z - target_offset_k u_k)``, u unit vectors.
 
     Off the diagonal the rows are multiples of ``e^z``, and balance gives
     ``q_k ∝ e^{z_k} (sum_j e^{z_j} - e^{z_k} (1 - e^{-target_offset_k}))``: without target
     offsets, the softmax of z.
     """
-    dtype = scaled.dtype
-    z = scaled / dtype.type(spec.temperature[0]) + spec.offset.astype(dtype)
+    dtype = scores.dtype
+    slope, scale, offset = (
+        part.astype(dtype) for part in (1 / spec.temperature[:1], spec.scale, spec.offset)
+    )
+    z = adjust_scores(scores, slope, scale, offset)
     e = np.exp(z - z.max(axis=1, keepdims=True))
     if not spec.target_offset.any():
-        p = _normalised(e)
-        return np.asarray(p / _focal_factor(p, spec.focus))
+        p = normalised(e)
+        return np.asarray(p / focal_slope_at(p, spec.focus))
     total = e.sum(axis=1, keepdims=True)
     q = e * (np.maximum(total - e, 0) + e * np.exp(-spec.target_offset).astype(dtype))
-    # Where the offset's exponential underflows and one class has everything, e says so.
-    return _normalised(np.where(q.sum(axis=1, keepdims=True) > 0, q, e))
+    # Where the offset's exponential underflows and one class has all the mass, e is exact.
+    return normalised(np.where(q.sum(axis=1, keepdims=True) > 0, q, e))
 
 
-def _full_chain(scaled: Array, spec: LossSpec) -> tuple[Array, Array]:
-    """One state per class: any mixture of offsets, temperatures and dropped negatives.
+def _full_chain(scores: Array, spec: LossSpec) -> tuple[Array, Array]:
+    """Return the stationary distribution, and each class's probability of staying.
 
-    Also each class's probability of staying.
+    There is one state per class, for any mixture of offsets, temperatures and dropped negatives.
     """
-    dtype = scaled.dtype
-    z = scaled[:, None, :] / spec.temperature[:, None].astype(dtype) + spec.offset.astype(dtype)
-    z = z - np.diag(spec.target_offset).astype(dtype)
-    log_rows = z - _log_sum(z)
+    z = adjust_for_every_target(scores, spec)
+    log_rows = z - log_sum(z)
     if spec.random:
         dropped = spec.droppable & ~np.eye(spec.n_classes, dtype=bool)
         kept = np.where(dropped, -np.inf, z)
         with np.errstate(divide="ignore"):
-            dropping = np.log(spec.drop_rate) + kept - _log_sum(kept)
+            dropping = np.log(spec.drop_rate) + kept - log_sum(kept)
         log_rows = np.logaddexp(np.log1p(-spec.drop_rate) + log_rows, dropping)
     return stationary(log_rows), np.exp(np.diagonal(log_rows, axis1=1, axis2=2))
-
-
-def stationary(log_rates: Array) -> Array:
-    """Stationary distributions of Markov chains given by the logarithms of their rates.
-
-    State reduction (Grassmann, Taksar and Heyman): no subtraction, so that even tiny
-    probabilities keep their relative precision. Diagonal entries play no part.
-
-    Parameters
-    ----------
-    log_rates : ndarray of shape (n, g, g)
-        Entry (i, k, j) is the log of chain i's rate from state k to state j.
-
-    Returns
-    -------
-    ndarray of shape (n, g)
-    """
-    n, g, _ = log_rates.shape
-    off = ~np.eye(g, dtype=bool)
-    # Exponentials of what lies above the floor are far from underflow in every product.
-    floor = -0.4 * np.log(np.finfo(log_rates.dtype).max)
-    tame = (log_rates[:, off] > floor).all(axis=1) if g > 1 else np.ones(n, bool)
-    out = np.empty((n, g), log_rates.dtype)
-    if tame.any():
-        rates = np.exp(log_rates[tame])
-        out[tame] = _reduce(rates) if g <= MOST_STATES else _iterate(rates)
-    if not tame.all():
-        out[~tame] = _log_reduce(log_rates[~tame])
-    return out
-
-
-def _iterate(rates: Array) -> Array:
-    """The same for many states: power iteration, and reduction where that is slow.
-
-    Rows of a chain of softmaxes at different temperatures are much alike, so that the
-    iteration forgets its start in a few steps.
-    """
-    rates = rates / rates.sum(axis=2, keepdims=True)
-    q = rates.mean(axis=1)
-    moved = np.full(len(q), np.inf)
-    for _ in range(200):
-        following = (q[:, None, :] @ rates)[:, 0]
-        moved = np.abs(following - q).sum(axis=1)
-        q = following
-        if (moved <= 4 * np.finfo(q.dtype).eps).all():
-            break
-    slow = moved > 64 * np.finfo(q.dtype).eps
-    if slow.any():
-        q[slow] = _reduce(rates[slow])
-    return _normalised(q)
-
-
-def _reduce(rates: Array) -> Array:
-    g = rates.shape[1]
-    for k in range(g - 1, 0, -1):
-        rates[:, :k, k] /= rates[:, k, :k].sum(axis=1, keepdims=True)
-        rates[:, :k, :k] += rates[:, :k, k, None] * rates[:, None, k, :k]
-    q = np.ones(rates.shape[:2], rates.dtype)
-    for k in range(1, g):
-        q[:, k] = np.einsum("ij,ij->i", q[:, :k], rates[:, :k, k])
-        q[:, : k + 1] /= q[:, : k + 1].max(axis=1, keepdims=True)
-    return _normalised(q)
-
-
-def _log_reduce(rates: Array) -> Array:
-    g = rates.shape[1]
-    for k in range(g - 1, 0, -1):
-        rates[:, :k, k] -= _log_sum(rates[:, k, :k])
-        through = rates[:, :k, k, None] + rates[:, None, k, :k]
-        rates[:, :k, :k] = np.logaddexp(rates[:, :k, :k], through)
-    q = np.zeros(rates.shape[:2], rates.dtype)
-    for k in range(1, g):
-        q[:, k] = _log_sum(q[:, :k] + rates[:, :k, k])[:, 0]
-    return np.asarray(np.exp(q - _log_sum(q)))
-
-
-def highest_argmax(values: Array) -> NDArray[np.intp]:
-    """The index of each row's largest entry, the highest one on a tie, as in the paper."""
-    return np.asarray(values.shape[1] - 1 - np.argmax(values[:, ::-1], axis=1))
-
-
-def by_score(scores: Array) -> NDArray[np.intp]:
-    """Class indices by the highest score, (n, c), or by the sign of class 1's, (n,)."""
-    return (scores >= 0).astype(np.intp) if scores.ndim == 1 else highest_argmax(scores)
-
-
-def check_costs(costs: ArrayLike, n_classes: int) -> Array:
-    """Return costs as a (c, c) matrix: entry (k, j) is paid for saying j when k is true."""
-    matrix = np.asarray(costs, dtype=np.float64)
-    if matrix.shape == (n_classes,):
-        matrix = np.where(np.eye(n_classes, dtype=bool), 0.0, matrix[:, None])
-    if matrix.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"costs must have shape ({n_classes},) or ({n_classes}, {n_classes}); "
-            f"got {np.shape(costs)}"
-        )
-    if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite; got NaN or infinity")
-    return np.asarray(matrix)
-
-
-def decide(proba: ArrayLike, costs: ArrayLike | None = None) -> NDArray[np.intp]:
-    """The "bayes" rule: the most probable class, or the one of least expected cost.
-
-    Parameters
-    ----------
-    proba : array-like of shape (n, c)
-    costs : array-like of shape (c,) or (c, c), optional
-        What an error on each class costs, or what saying j costs when k is true, at (k, j).
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        The highest index on a tie.
-
-    Examples
-    --------
-    >>> decide([[0.8, 0.2]])
-    array([0])
-    >>> decide([[0.8, 0.2]], costs=[1.0, 10.0])
-    array([1])
-    """
-    p = np.asarray(proba)
-    if costs is None:
-        return highest_argmax(p)
-    return highest_argmax(-(p @ check_costs(costs, p.shape[1])))

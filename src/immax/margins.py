@@ -1,8 +1,15 @@
-"""Class counts (and radii, and costs) to confidence margins.
+"""Confidence margins from class counts (and radii, and costs).
 
-The theory's margins are ``rho_k ∝ m_k^(1/3) r_k^(2/3)``: the values that make the
-complexity term of the margin bound smallest among all margins of a given sum
-(paper, eq. optimal-separable and Lemma D3).
+The theory's margins are ``rho_k ∝ m_k^(1/3) r_k^(2/3)``: the values that make the complexity
+term of the margin bound smallest among all margins of a given sum (paper, eq. optimal-separable
+and Lemma D3).
+
+Margins have **mean one** by default, here and in every estimator and loss of this package. Equal
+margins are then all one, and make IMMAX the plain method with the same lambda: cross-entropy,
+logistic regression or the support vector machine, for two classes as for a thousand. With two
+classes and a single score h, that of class 1, the loss is ``Psi(h / rho_1)`` on class 1 and
+``Psi(-h / rho_0)`` on class 0. The paper's margins sum to one: ``total=1`` gives these. Margins
+that a user passes are never rescaled.
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ __all__ = [
     "positive_number",
     "power_margins",
     "resolve_margins",
+    "scale_margins",
     "search_box",
     "share_tail",
     "theory_margins",
@@ -28,15 +36,25 @@ __all__ = [
 
 
 def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> Vector:
-    """Return ``values`` as one positive, finite float per class, or say what is wrong.
+    """Return one positive, finite float per class.
 
     Parameters
     ----------
     values : array-like of shape (n_classes,)
+        The numbers to check.
     name : str
-        What to call the argument in an error message.
+        The argument's name in error messages.
     n_classes : int, optional
-        The length that is expected; by default any length of two or more.
+        The expected length; by default any length of two or more.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, or an entry is not positive and finite.
     """
     try:
         vector = np.asarray(values, dtype=np.float64)
@@ -66,19 +84,72 @@ def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> 
 
 
 def positive_number(value: float, name: str) -> float:
-    """Return ``value`` as a float, or say by its name what is wrong with it."""
+    """Return a positive, finite float.
+
+    Parameters
+    ----------
+    value : float
+        The number to check.
+    name : str
+        The argument's name in error messages.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the number is not positive and finite.
+    """
     number = float(value)
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
     return number
 
 
-def _scaled_to(vector: Vector, total: float) -> Vector:
-    return vector * (positive_number(total, "total") / vector.sum())
+def scale_margins(rho: ArrayLike, total: float | None = None) -> Vector:
+    """Rescale margins to a sum, or to mean one.
+
+    Parameters
+    ----------
+    rho : array-like of shape (n_classes,)
+        Margins of any scale.
+    total : float, optional
+        The sum of the scaled margins. By default their mean is one; 1 is the paper's scaling.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> scale_margins([2.0, 1.0, 1.0])
+    array([1.5 , 0.75, 0.75])
+    >>> scale_margins([2.0, 1.0, 1.0], total=1)
+    array([0.5 , 0.25, 0.25])
+    """
+    vector = class_vector(rho, "rho")
+    wanted = float(vector.size) if total is None else positive_number(total, "total")
+    return np.asarray(vector * (wanted / vector.sum()))
 
 
 def class_radii(norms: ArrayLike, y: ArrayLike, n_classes: int) -> Vector:
-    """``r_k``, the largest of the samples' norms in each class; zero where there is no sample.
+    """Return ``r_k``, the largest norm of the samples of each class.
+
+    Parameters
+    ----------
+    norms : array-like of shape (n,)
+        Norms of the samples.
+    y : array-like of int, shape (n,)
+        Class indices.
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Zero for classes without samples.
 
     Examples
     --------
@@ -94,14 +165,14 @@ def theory_margins(
     counts: ArrayLike,
     radii: ArrayLike | None = None,
     costs: ArrayLike | None = None,
-    total: float = 1.0,
+    total: float | None = None,
 ) -> Vector:
-    """The margins that the theory prescribes for a separable sample.
+    """Return the margins that the theory prescribes for a separable sample.
 
-    ``rho_k ∝ costs_k^(2/3) m_k^(1/3) r_k^(2/3)``, scaled to sum to ``total``. They
-    minimise the complexity term ``sum_k costs_k^2 m_k r_k^2 / rho_k^2`` among all
-    margins of that sum. ``costs = 1/counts`` aims at the balanced error instead of
-    the plain one, and gives frequent classes the *smaller* margins.
+    ``rho_k ∝ costs_k^(2/3) m_k^(1/3) r_k^(2/3)``, with mean one or the sum ``total``. They
+    minimise the complexity term ``sum_k costs_k^2 m_k r_k^2 / rho_k^2`` among all margins of
+    their sum. ``costs = 1/counts`` aims at the balanced error instead of the plain one, and
+    gives frequent classes the *smaller* margins.
 
     Parameters
     ----------
@@ -111,8 +182,8 @@ def theory_margins(
         ``r_k``, the largest feature norm within each class. Equal by default.
     costs : array-like of shape (n_classes,), optional
         Weight of an error on each class in the target loss. Equal by default.
-    total : float, default=1.0
-        What the margins sum to. 1 is the paper's scaling; ``n_classes`` gives mean one.
+    total : float, optional
+        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
 
     Returns
     -------
@@ -125,6 +196,8 @@ def theory_margins(
     Examples
     --------
     >>> theory_margins([8000, 1000])
+    array([1.33333333, 0.66666667])
+    >>> theory_margins([8000, 1000], total=1)
     array([0.66666667, 0.33333333])
     """
     m = class_vector(counts, "counts")
@@ -133,21 +206,34 @@ def theory_margins(
         rho = rho * np.cbrt(class_vector(radii, "radii", m.size)) ** 2
     if costs is not None:
         rho = rho * np.cbrt(class_vector(costs, "costs", m.size)) ** 2
-    return _scaled_to(rho, total)
+    return scale_margins(rho, total)
 
 
-def power_margins(counts: ArrayLike, power: float, total: float = 1.0) -> Vector:
-    """Margins ``rho_k ∝ m_k^power``, scaled to sum to ``total``.
+def power_margins(counts: ArrayLike, power: float, total: float | None = None) -> Vector:
+    """Return margins ``rho_k ∝ m_k^power``.
 
     Power 0 is cross-entropy, 1/3 the theory's optimum for the plain error, and
     -1/3 its optimum for the balanced error.
 
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number (or total weight) of training samples per class, ``m_k``.
+    power : float
+        The exponent.
+    total : float, optional
+        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
     Examples
     --------
     >>> power_margins([8000, 1000], 0.0)
-    array([0.5, 0.5])
+    array([1., 1.])
     >>> power_margins([8000, 1000], 1 / 3)
-    array([0.66666667, 0.33333333])
+    array([1.33333333, 0.66666667])
     """
     m = class_vector(counts, "counts")
     if not np.isfinite(power):
@@ -156,14 +242,23 @@ def power_margins(counts: ArrayLike, power: float, total: float = 1.0) -> Vector
     rho = np.exp(exponent - exponent.max())
     if not rho.all():
         raise ValueError(f"power {power!r} makes the margins of some classes vanish")
-    return _scaled_to(rho, total)
+    return scale_margins(rho, total)
 
 
 def search_box(rho: ArrayLike, width: float = 0.8, n: int = 10) -> Vector:
-    """The paper's search box: ``n`` values per class around each margin.
+    """Return the paper's search box: ``n`` values per class around each margin.
 
     Class k gets ``n`` equally spaced values in ``[rho_k - d_k, rho_k + d_k]`` with
     ``d_k = width * rho_k``.
+
+    Parameters
+    ----------
+    rho : array-like of shape (n_classes,)
+        The centre of the box, such as ``theory_margins(counts)``.
+    width : float, default=0.8
+        Half the width of the box as a share of the margin, strictly between 0 and 1.
+    n : int, default=10
+        Values per class, at least two.
 
     Returns
     -------
@@ -193,6 +288,13 @@ def share_tail(counts: ArrayLike, n_groups: int) -> NDArray[np.intp]:
     The ``n_groups - 1`` most frequent classes get the groups 0, 1, … in the order of
     their frequency (the lower index first among equals); all others get the last group.
 
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class.
+    n_groups : int
+        The number of groups, from 1 to the number of classes.
+
     Returns
     -------
     ndarray of int, shape (n_classes,)
@@ -215,41 +317,60 @@ def share_tail(counts: ArrayLike, n_groups: int) -> NDArray[np.intp]:
 
 
 def resolve_margins(
-    margins: Any, classes: Array, counts: ArrayLike, radii: ArrayLike | None = None
+    margins: str | ArrayLike | Mapping[Any, float],
+    classes: Array,
+    counts: ArrayLike,
+    radii: ArrayLike | None = None,
 ) -> Vector:
-    """What an estimator's ``margins`` argument means for its data.
+    """Return the margins that an estimator's ``margins`` argument stands for.
 
     Parameters
     ----------
     margins : "theory", "equal", array-like of shape (n_classes,), or dict by class label
-        The first two sum to one; margins that are given are taken as they are.
+        The first two have mean one; margins that are given are taken as they are.
     classes : ndarray of shape (n_classes,)
         The labels, in order.
-    counts, radii : array-like of shape (n_classes,)
+    counts : array-like of shape (n_classes,)
+        Number (or total weight) of training samples per class.
+    radii : array-like of shape (n_classes,), optional
+        The largest feature norm within each class, for "theory".
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
+    Raises
+    ------
+    ValueError
+        If there is not one positive margin for each class.
 
     Examples
     --------
+    >>> resolve_margins("equal", np.array(["ham", "spam"]), [80, 20])
+    array([1., 1.])
     >>> resolve_margins({"ham": 2.0, "spam": 1.0}, np.array(["ham", "spam"]), [80, 20])
     array([2., 1.])
     """
-    n_classes = len(classes)
     if isinstance(margins, str):
         if margins == "theory":
             return theory_margins(counts, radii)
         if margins == "equal":
-            return np.full(n_classes, 1 / n_classes)
+            return np.ones(len(classes))
         raise ValueError(
             "margins must be 'theory', 'equal', an array with one margin per class, or a dict "
             f"from class label to margin; got {margins!r}"
         )
-    if isinstance(margins, Mapping):
-        labels = classes.tolist()
-        unknown = [label for label in margins if label not in labels]
-        absent = [label for label in labels if label not in margins]
-        if unknown or absent:
-            raise ValueError(
-                f"margins must have one entry for each of the classes {labels}; "
-                f"unknown labels: {unknown}, classes without a margin: {absent}"
-            )
-        margins = [margins[label] for label in labels]
-    return class_vector(margins, "margins", n_classes).copy()
+    given = _in_order(margins, classes) if isinstance(margins, Mapping) else margins
+    return class_vector(given, "margins", len(classes)).copy()
+
+
+def _in_order(margins: Mapping[Any, float], classes: Array) -> list[float]:
+    labels = classes.tolist()
+    unknown = [label for label in margins if label not in labels]
+    absent = [label for label in labels if label not in margins]
+    if unknown or absent:
+        raise ValueError(
+            f"margins must have one entry for each of the classes {labels}; "
+            f"unknown labels: {unknown}, classes without a margin: {absent}"
+        )
+    return [margins[label] for label in labels]

@@ -1,4 +1,4 @@
-"""How many cores there are to use, and a pool of threads to use them."""
+"""The number of cores to use, and a pool of threads that uses them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 __all__ = ["available_cores", "in_threads"]
 
+MOST_CORES = 8  # beyond this, memory bandwidth is the limit
+
 T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 
 def available_cores() -> int:
-    """Those that the process is allowed to run on, eight at the most."""
+    """Return the number of cores that this process may run on, at most eight.
+
+    Returns
+    -------
+    int
+    """
     if hasattr(os, "sched_getaffinity"):
-        return min(len(os.sched_getaffinity(0)), 8)
-    return min(os.cpu_count() or 1, 8)
+        return min(len(os.sched_getaffinity(0)), MOST_CORES)
+    return min(os.cpu_count() or 1, MOST_CORES)
 
 
 @lru_cache
@@ -29,15 +37,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
-def in_threads(work: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
-    """``[work(*part) for part in parts]``, by the pool and by the calling thread.
+def in_threads(work: Callable[[*Arguments], T], parts: Sequence[tuple[*Arguments]]) -> list[T]:
+    """Return ``[work(*part) for part in parts]``, computed by the pool and the calling thread.
 
-    For work that lets go of the interpreter's lock and does not itself call this function.
+    Parameters
+    ----------
+    work : callable
+        A function that releases the GIL and does not itself call ``in_threads``.
+    parts : sequence of tuple
+        The arguments of each call, one call or more.
+
+    Returns
+    -------
+    list
+        The results, in the order of ``parts``.
     """
     first, *others = parts
     running = [_pool().submit(work, *part) for part in others]
     results = [work(*first)]
-    # What the pool has not begun is done here, from the end; the pool comes from the front.
+    # The calling thread takes what the pool has not begun, from the end; the pool takes parts
+    # from the front.
     taken = {i: work(*others[i]) for i in reversed(range(len(others))) if running[i].cancel()}
     results += [taken[i] if i in taken else part.result() for i, part in enumerate(running)]
     return results

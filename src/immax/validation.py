@@ -1,17 +1,17 @@
-"""Checks that the estimators share."""
+"""Checks of parameters and labels that the estimators share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from immax.arrays import Array
+from immax.arrays import Array, Features, Vector
 
 __all__ = [
     "Sample",
@@ -23,20 +23,65 @@ __all__ = [
 ]
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a parameter that is none of the choices."""
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise an error if a parameter is not one of the choices.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name in the message.
+    value : object
+        Its value.
+    choices : tuple of str
+        The values that are allowed.
+
+    Raises
+    ------
+    ValueError
+        If the value is none of them.
+    """
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
-def check_positive(name: str, value: Any) -> None:
-    """Refuse a parameter that is not a positive, finite number."""
+def check_positive(name: str, value: object) -> None:
+    """Raise an error if a parameter is not a positive, finite number.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name in the message.
+    value : object
+        Its value.
+
+    Raises
+    ------
+    ValueError
+        If the value is not a positive, finite number.
+    """
     if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: what may have been meant, or what there is."""
+    """Return the end of an error message: the most similar name, or the names that exist.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name.
+    known : iterable of str
+        The names that exist.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> nearest("focl", ["focal", "ldam"])
+    "; did you mean 'focal'?"
+    """
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     if close:
@@ -45,7 +90,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def class_codes(y: Array) -> tuple[Array, Array]:
-    """The sorted classes, two or more, and the index of each label's."""
+    """Return the sorted classes, and the index of each label's class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels of two classes or more.
+
+    Returns
+    -------
+    classes : ndarray of shape (c,)
+    codes : ndarray of int, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If there is one class only, or the labels are not those of a classification.
+    """
     classes, codes = _small_range(y) or _sorted(y)
     if len(classes) < 2:
         raise ValueError(
@@ -55,7 +116,7 @@ def class_codes(y: Array) -> tuple[Array, Array]:
 
 
 def _small_range(y: Array) -> tuple[Array, Array] | None:
-    """Whole numbers near to each other need no sorting."""
+    """Return classes and codes of integers within a small range, which need no sorting."""
     if y.ndim != 1 or not y.size or not np.can_cast(y.dtype, np.intp):
         return None
     low = int(y.min())
@@ -70,23 +131,42 @@ def _small_range(y: Array) -> tuple[Array, Array] | None:
 def _sorted(y: Array) -> tuple[Array, Array]:
     check_classification_targets(y)
     classes = np.unique(y)
-    return classes, np.searchsorted(classes, y)  # quicker than the inverse of np.unique
+    return classes, np.searchsorted(classes, y)  # faster than the inverse of np.unique
 
 
 class Sample(NamedTuple):
-    """Labels as an estimator works with them."""
+    """Labels and weights of a training sample."""
 
     classes: Array  # (c,), sorted
     labels: Array  # (n,), indices of classes
-    weight: Array  # (n,)
-    counts: Array  # (c,), total weights
+    weight: Vector  # (n,)
+    counts: Vector  # (c,), total weights
 
 
-def training_sample(X: Any, y: Any, sample_weight: ArrayLike | None) -> Sample:
-    """Two classes or more, each of them with some weight."""
-    classes, labels = class_codes(y)
+def training_sample(X: Features, y: ArrayLike, sample_weight: ArrayLike | None) -> Sample:
+    """Return the labels and weights of a training sample, checked.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n, d)
+        Features; only their number matters.
+    y : array-like of shape (n,)
+        Labels.
+    sample_weight : array-like of shape (n,) or None
+        Non-negative weights; by default one for every sample.
+
+    Returns
+    -------
+    Sample
+
+    Raises
+    ------
+    ValueError
+        If there is one class only, or a class without weight.
+    """
+    classes, labels = class_codes(np.asarray(y))
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    counts = np.bincount(labels, weights=weight, minlength=len(classes))
+    counts = np.bincount(labels, weights=weight, minlength=len(classes)).astype(np.float64)
     if not counts.all():
         empty = classes[np.flatnonzero(counts == 0)].tolist()
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The results file under several hands."""
+"""Stores that several processes write."""
 
 import multiprocessing
 import os
@@ -8,7 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from immax.bench.plan import parse_plan
+from immax.bench.outcomes import CellResult, HeldOutResult
+from immax.bench.plan_file import parse_plan
 from immax.bench.store import Store, StoreError
 
 
@@ -33,8 +34,8 @@ def path(tmp_path):
 
 
 def done(store, cell, value=0.5):
-    result = {"chosen": {}, "tests": {"imbalanced": {"accuracy": value}}}
-    store.finish(cell, result, {"imbalanced": np.array([0, 1])}, 1.0, 10.0, {"python": "3"})
+    test = HeldOutResult({"accuracy": value}, np.array([0, 1]), np.array([0, 0]))
+    store.finish(cell, CellResult({}, {"imbalanced": test}), 1.0, 10.0, {"python": "3"})
 
 
 def test_a_final_cell_waits_for_its_own_trials(path):
@@ -45,7 +46,7 @@ def test_a_final_cell_waits_for_its_own_trials(path):
         done(store, cell)
     assert len(order) == 2 * 3 + 2 * 3
     trials = [i for i, cell in enumerate(order) if cell.stage == "trial"]
-    finals = [i for i, cell in enumerate(order) if cell.spec["method"] == "la"]
+    finals = [i for i, cell in enumerate(order) if cell.method == "la"]
     assert max(trials) < max(finals)
     assert store.counts() == {"waiting": 0, "running": 0, "done": 12, "failed": 0}
 
@@ -59,10 +60,10 @@ def test_a_failed_trial_holds_back_what_waits_for_it_only(path):
             store.fail(cell, "Traceback: no")
         else:
             done(store, cell)
-    assert {cell.spec["method"] for cell in seen if cell.stage == "final"} == {"ce"}
+    assert {cell.method for cell in seen if cell.stage == "final"} == {"ce"}
     assert store.records(["failed"])[0].error == "Traceback: no"
     assert store.claim() is None
-    store.retry()
+    store.retry_failed()
     again = store.claim()
     assert again is not None
     assert again.stage == "trial"
@@ -71,13 +72,14 @@ def test_a_failed_trial_holds_back_what_waits_for_it_only(path):
 def test_results_come_back_as_they_went(path):
     store = Store(path, make_plan())
     cell = store.claim()
-    store.epoch(cell, 1, {"loss": 2.0})
-    store.epoch(cell, 2, {"loss": 1.0})
+    store.add_epoch(cell, 1, {"loss": 2.0})
+    store.add_epoch(cell, 2, {"loss": 1.0})
     done(store, cell, 0.25)
     record = Store(path).records()[0]
     assert record.cell == cell
-    assert record.result["tests"]["imbalanced"]["accuracy"] == 0.25
-    assert record.labels["imbalanced"].tolist() == [0, 1]
+    test = record.result.tests["imbalanced"]
+    assert test.metrics["accuracy"] == 0.25
+    assert (test.predicted.tolist(), test.truth.tolist()) == ([0, 1], [0, 0])
     assert (record.seconds, record.memory, record.environment) == (1.0, 10.0, {"python": "3"})
     assert store.curve(cell) == [(1, {"loss": 2.0}), (2, {"loss": 1.0})]
 
@@ -153,9 +155,41 @@ def test_another_plan_or_version_is_refused_and_nothing_is_lost(path):
         Store(path)
 
 
-def test_what_is_no_results_file(path):
+def test_what_is_not_a_results_file(path):
     with pytest.raises(StoreError, match="there are no results"):
         Store(path)
     path.write_bytes(b"not a database at all, but long enough to be read as one" * 20)
-    with pytest.raises(StoreError, match="is no results file"):
+    with pytest.raises(StoreError, match="is not a results file"):
         Store(path)
+
+
+def test_results_of_a_method_can_be_discarded(path):
+    store = Store(path, make_plan())
+    while (cell := store.claim()) is not None:
+        done(store, cell)
+    assert store.discard(["la"]) == 2 * 3 + 3  # trials and final cells
+    assert store.counts()["waiting"] == 9
+    assert {record.cell.method for record in store.records()} == {"ce"}
+
+
+def test_results_are_taken_where_cells_wait(path, tmp_path):
+    store = Store(path, make_plan())
+    while (cell := store.claim()) is not None:
+        done(store, cell, 0.75)
+    store.stamp("abc", "2026-01-01")
+    other = Store(tmp_path / "other.db", make_plan(methods=["ce", "la", "rw"]))
+    first = other.claim()
+    done(other, first, 0.25)
+    assert other.take(store.results(), without=["ce"]) == 8  # one is done here
+    assert other.take(store.results(), without=["ce"]) == 0
+    values = [one.result.tests["imbalanced"].metrics["accuracy"] for one in other.records()]
+    assert sorted(values) == [0.25] + 8 * [0.75]
+    assert {record.cell.method for record in other.records(["waiting"])} == {"ce", "rw"}
+    assert (other.results().commit, other.results().date) == ("abc", "2026-01-01")
+
+
+def test_seconds_are_kept_to_milliseconds(path):
+    store = Store(path, make_plan())
+    cell = store.claim()
+    store.finish(cell, CellResult(), 1.23456, 10.26, {})
+    assert (store.records()[0].seconds, store.records()[0].memory) == (1.235, 10.3)

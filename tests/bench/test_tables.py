@@ -1,43 +1,40 @@
-"""Tables of results, from records made by hand."""
+"""Which tables there are, and all values as CSV."""
 
-from immax.bench.plan import Cell
-from immax.bench.store import Record
-from immax.bench.tables import Results, difference_table
+import csv
+import io
 
+from bench_cases import record
 
-def record(method, run, **measures):
-    spec = {
-        "data": {"name": "cifar10"},
-        "variant": {"kind": "none"},
-        "model": "linear",
-        "method": method,
-        "stage": "final",
-        "run": run,
-    }
-    result = {"chosen": {}, "tests": {"imbalanced": measures}}
-    return Record(Cell(spec), "done", result, {}, 1.0, 1.0, {}, None)
+from immax.bench.cells import Variant
+from immax.bench.results import Results
+from immax.bench.tables import MANY, long_csv, result_tables
 
 
-RECORDS = [
-    *(record("immax", run, accuracy=0.9 + 0.01 * run, log_loss=0.2) for run in range(3)),
-    *(record("ce", run, accuracy=0.85 + 0.01 * run, log_loss=0.2104) for run in range(3)),
-    *(record("hinge", run, accuracy=0.8, log_loss=None) for run in range(3)),
-]
+def runs(n_sets):
+    return [
+        record(method, variant=Variant(set_name=f"set {i}", fold=0), accuracy=0.5 + 0.01 * i)
+        for method in ("immax", "ce")
+        for i in range(n_sets)
+    ]
 
 
-def test_differences_are_paired_and_in_the_measure_s_digits():
-    results = Results(RECORDS)
-    shown = {
-        row[0]: row[1] for row in difference_table(results, "linear", "imbalanced", "immax").rows
-    }
-    assert shown["ce"] == "+5.00 [+5.00, +5.00]"
-    assert shown["hinge"].startswith("+11.00 [")
-    losses = difference_table(results, "linear", "imbalanced", "immax", "log_loss")
-    assert losses.rows[0] == ["ce", "-0.0104 [-0.0104, -0.0104]"]
+def test_ranks_take_the_place_of_columns_for_many_data_sets():
+    few = result_tables(Results(runs(MANY - 1)), "accuracy", "immax")
+    assert [table.header[0] for table in few] == ["method", "immax minus"]
+    many = result_tables(Results(runs(MANY)), "accuracy", "immax")
+    assert [table.header[2] for table in many] == ["mean rank"]
 
 
-def test_what_a_method_does_not_have_is_left_out():
-    results = Results(RECORDS)
-    for of, other in (("immax", "hinge"), ("hinge", "immax")):
-        rows = difference_table(results, "linear", "imbalanced", of, "log_loss").rows
-        assert dict(rows)[other] == "–"
+def test_without_the_reference_there_are_no_differences():
+    assert len(result_tables(Results(runs(2)), "accuracy", "ldam")) == 1
+
+
+def test_every_metric_has_a_row():
+    records = [record("ce", 1, accuracy=0.5, log_loss=0.7), record("la", accuracy=0.25)]
+    rows = list(csv.DictReader(io.StringIO(long_csv(records))))
+    assert [(row["method"], row["run"], row["metric"], row["value"]) for row in rows] == [
+        ("ce", "1", "accuracy", "0.5"),
+        ("ce", "1", "log_loss", "0.7"),
+        ("la", "0", "accuracy", "0.25"),
+    ]
+    assert rows[0]["cell"] == records[0].cell.id

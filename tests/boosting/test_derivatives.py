@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from immax.boosting import derivatives
-from immax.boosting.derivatives import PairsOfDerivatives, SampleDerivatives
+from immax.boosting.derivatives import SampleDerivatives, TwoClassDerivatives
 from immax.boosting.pairs import gradient_hessian
 from immax.losses.catalog import METHODS, make_spec
 
@@ -14,8 +14,7 @@ CERTAIN = [method for method in METHODS if method != "equal"]  # without draws
 @pytest.fixture(params=[False, True], ids=["plain", "compiled"])
 def _either_way(request, monkeypatch):
     if not request.param:
-        monkeypatch.setattr(derivatives, "numba_is_here", lambda: False)
-        monkeypatch.setattr(derivatives, "_compiled", lambda function: function)
+        monkeypatch.setattr(derivatives, "has_numba", lambda: False)
 
 
 @pytest.mark.usefixtures("_either_way")
@@ -26,7 +25,7 @@ def test_pairs_are_those_of_the_other_libraries(method, weighted):
     scores, y = 3 * rng.standard_normal(200), (np.arange(200) < 40).astype(np.float32)
     weight = rng.uniform(0.5, 2, 200).astype(np.float32) if weighted else None
     spec = make_spec(method, np.array([900.0, 100.0]))
-    found = PairsOfDerivatives(spec)(scores, y, weight)
+    found = TwoClassDerivatives(spec)(scores, y, weight)
     gradient, hessian = gradient_hessian(spec, scores, y.astype(int), weight)
     np.testing.assert_allclose(-found[:, 0], gradient, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(-found[:, 1], hessian, rtol=1e-4, atol=1e-6)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from immax.boosting import metric, objective
-from immax.boosting.pairs import FLOOR, constant_scores, gradient_hessian
+from immax.boosting.pairs import HESSIAN_FLOOR, constant_scores, gradient_hessian
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 
@@ -45,7 +44,7 @@ def test_many_classes_beside_finite_differences(method, order, compiled, monkeyp
     scale = np.abs(first).max()
     np.testing.assert_allclose(gradient, first, atol=2e-5 * scale, rtol=1e-4)
     bend = np.abs(second).max()
-    expected = np.maximum(2 * second, FLOOR)
+    expected = np.maximum(2 * second, HESSIAN_FLOOR)
     np.testing.assert_allclose(hessian, expected, atol=2e-3 * bend, rtol=1e-3)
     assert gradient.dtype == hessian.dtype == np.float32
     assert gradient.flags.f_contiguous == (order == "F")
@@ -63,7 +62,7 @@ def test_two_classes_beside_finite_differences(method, compiled, monkeypatch):
     both = lambda s: w * spec.loss(np.stack([-s[:, 0] / 2, s[:, 0] / 2], 1), y, 0)  # noqa: E731
     first, second = differences(both, h[:, None].copy())
     np.testing.assert_allclose(gradient, first[:, 0], atol=2e-5 * np.abs(first).max(), rtol=1e-4)
-    expected = np.maximum(second[:, 0], FLOOR)
+    expected = np.maximum(second[:, 0], HESSIAN_FLOOR)
     np.testing.assert_allclose(hessian, expected, atol=2e-3 * np.abs(second).max(), rtol=1e-3)
 
 
@@ -73,10 +72,10 @@ def test_hessians_do_not_vanish(compiled, monkeypatch):
     h = np.array([[80.0, -80.0, 0.0]], dtype=np.float32)
     spec = LossSpec(np.ones(3))
     gradient, hessian = gradient_hessian(spec, h, np.array([0]))
-    assert (hessian >= np.float32(FLOOR)).all()
+    assert (hessian >= np.float32(HESSIAN_FLOOR)).all()
     assert np.isfinite(gradient).all()
     single = gradient_hessian(LossSpec(np.ones(2)), np.array([200.0]), np.array([1]))
-    assert single[1][0] >= np.float32(FLOOR)
+    assert single[1][0] >= np.float32(HESSIAN_FLOOR)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -102,29 +101,3 @@ def test_the_start_is_the_best_constant(method, counts):
     assert found.shape == ((1,) if c == 2 else (c,))
     best = minimize(mean, np.zeros(found.size), tol=1e-12)
     assert mean(found) <= best.fun + 1e-8
-
-
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
-def test_objectives_of_the_libraries_own_train(library):
-    h, y, w = sample()
-
-    class Data:
-        def get_label(self):
-            return y.astype(np.float32)
-
-        def get_weight(self):
-            return w
-
-    spec = make_spec("immax", COUNTS)
-    flat = h if library == "xgboost" else h.ravel(order="F")
-    gradient, hessian = objective(spec, library)(flat, Data())
-    factor = 2 if library == "xgboost" else 4 / 3
-    expected = gradient_hessian(spec, h, y, w, factor=factor)
-    np.testing.assert_allclose(gradient, expected[0], rtol=1e-6)
-    np.testing.assert_allclose(hessian, expected[1], rtol=1e-6)
-    name, value, *rest = metric(spec, "margin_loss", library)(flat, Data())
-    assert name == "margin_loss"
-    assert value == pytest.approx(np.average(spec.loss(h, y), weights=w))
-    assert rest == ([] if library == "xgboost" else [False])
-    with pytest.raises(ValueError, match="library must be one of"):
-        objective(spec, "sklearn")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from immax.compare import Protocol, answer, compare, refit
-from immax.report.page import About, write_report
+from immax.report import About, write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
@@ -23,34 +23,34 @@ def page(tmp_path_factory):
     y = rng.choice(["common", "rare", "<b>odd</b>"], 300, p=[0.7, 0.2, 0.1])
     X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c & d"])
     X["a"] += y == "rare"
-    found = compare(X, pd.Series(y), methods=["weights", "immax"], protocol=Protocol(folds=3))
-    said = answer(found)
-    models = {name: refit(found, name) for name in {said.recommended, "immax"}}
+    comparison = compare(X, pd.Series(y), methods=["weights", "immax"], protocol=Protocol(folds=3))
+    verdict = answer(comparison)
+    models = {name: refit(comparison, name) for name in {verdict.recommended, "immax"}}
     path = tmp_path_factory.mktemp("page") / "report.html"
     about = About("<script>alert(1)</script>.csv", "kind", "immax compare", 1.0, ("A notice.",))
-    write_report(path, found, said, models, about)
+    write_report(path, comparison, verdict, models, about)
     return path
 
 
 def browse(page, script="", *options):
-    """What a script returns in the page, and what the browser's console says."""
-    own = f"""<script>
-      const found = (() => {{ {script} }})();
+    """Return what a script gives in the page, and the messages on the browser's console."""
+    probe = f"""<script>
+      const result = (() => {{ {script} }})();
       const note = document.createElement("pre");
-      note.id = "found"; note.textContent = JSON.stringify(found ?? null);
+      note.id = "result"; note.textContent = JSON.stringify(result ?? null);
       document.body.append(note);
     </script>"""
-    tried = page.with_name("tried.html")
-    tried.write_text(page.read_text().replace("</body>", f"{own}</body>"))
-    said = subprocess.run(
+    copy = page.with_name("copy.html")
+    copy.write_text(page.read_text().replace("</body>", f"{probe}</body>"))
+    done = subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-         "--virtual-time-budget=4000", *options, "--dump-dom", tried.as_uri()],
+         "--virtual-time-budget=4000", *options, "--dump-dom", copy.as_uri()],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    answer = re.search(r'<pre id="found">(.*?)</pre>', said.stdout, re.DOTALL)
-    assert answer, said.stderr[-2000:]
-    console = [line for line in said.stderr.splitlines() if "CONSOLE" in line]
-    return json.loads(html.unescape(answer[1])), console
+    result = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert result, done.stderr[-2000:]
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return json.loads(html.unescape(result[1])), console
 
 
 def test_it_opens_with_nothing_on_the_console_and_nothing_from_outside(page):
@@ -106,20 +106,21 @@ def test_the_theme_follows_the_system_and_the_button(page):
 def test_every_figure_has_a_text_and_says_values_when_pointed_at(page):
     script = """
       const figures = [...document.querySelectorAll("svg.figure")];
-      const part = document.querySelector("svg .tip");
+      const part = document.querySelector("svg .has-tooltip");
       part.dispatchEvent(new PointerEvent("pointermove", {clientX: 5, clientY: 5}));
-      const tip = document.getElementById("tip");
-      const shown = {hidden: tip.hidden, text: tip.textContent};
+      const tooltip = document.getElementById("tooltip");
+      const shown = {hidden: tooltip.hidden, text: tooltip.textContent};
       part.dispatchEvent(new PointerEvent("pointerleave"));
       return {texts: figures.map((one) => one.getAttribute("aria-label")),
               words: [...document.querySelectorAll("figcaption p")].map((one) => one.textContent),
-              tips: document.querySelectorAll("svg .tip").length, shown, after: tip.hidden};
+              tooltips: document.querySelectorAll("svg .has-tooltip").length,
+              shown, after: tooltip.hidden};
     """
     found, _ = browse(page, script)
     assert len(found["texts"]) == 5
     assert all(len(text) > 40 for text in found["texts"])
     assert found["words"] == found["texts"]
-    assert found["tips"] > 30
+    assert found["tooltips"] > 30
     assert found["shown"]["hidden"] is False
     assert "gain" in found["shown"]["text"]
     assert found["after"] is True

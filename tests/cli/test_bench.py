@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from bench_cases import old_store
 from commands import immax, immax_here
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +81,7 @@ def test_a_page(smoke):
         (("bench", "run", "none.toml"), "there is no plan"),
         (("bench", "run", "bad.toml"), "did you mean 'methods'?"),
         (("bench", "status", "none.db"), "there are no results"),
-        (("bench", "status", "bad.toml"), "is no results file"),
+        (("bench", "status", "bad.toml"), "is not a results file"),
         (("bench", "table", "smoke.db", "--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("bench", "run", "cifar.toml", "--data-dir", "."), "CIFAR-10"),
         (("bench", "run", "smoke.toml"), "another version of the plan"),
@@ -132,7 +133,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     _, errors = process.communicate(timeout=60)
     if process.returncode != 0:  # else it was done before
         assert process.returncode == 1
-        assert b"the same command goes on from here" in errors
+        assert b"run the same command again to resume" in errors
     status = json.loads(
         immax_here("bench", "status", "smoke.db", "--json", cwd=tmp_path, check=0).stdout
     )
@@ -150,24 +151,76 @@ def test_two_runs_share_a_store(tmp_path):
     assert "36 done, 0 failed" in found
 
 
-def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path):
-    """A cell that cannot be written is given back."""
-    from immax.bench.plan import load_plan
-    from immax.bench.run import work
-    from immax.bench.store import Store
+def test_a_result_file_takes_the_place_of_a_store(smoke, tmp_path):
+    name = "smoke.results.jsonl.xz"
+    immax_here("bench", "export", smoke / "smoke.db", "-o", name, cwd=tmp_path, check=0)
+    for command in (["status"], ["table", "--metric", "log_loss"]):
+        shown = [
+            immax_here("bench", command[0], path, *command[1:], cwd=tmp_path, check=0).stdout
+            for path in (smoke / "smoke.db", name)
+        ]
+        assert shown[0] == shown[1]
+    pages = []
+    for source, out in ((smoke / "smoke.db", "store/page.md"), (name, "file/page.md")):
+        immax_here("bench", "page", source, "-o", out, cwd=tmp_path, check=0)
+        files = (tmp_path / out).parent.iterdir()
+        pages.append({own.name: own.read_bytes() for own in files})
+    assert pages[0] == pages[1]
 
-    store = Store(tmp_path / "smoke.db", load_plan(ROOT / "experiments" / "smoke.toml"))
-    work(store, limit=2)
 
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
+def test_a_run_starts_from_a_result_file(smoke, tmp_path):
+    name = "smoke.results.jsonl.xz"
+    immax_here("bench", "export", smoke / "smoke.db", "-o", name, cwd=tmp_path, check=0)
+    plan = (ROOT / "experiments" / "smoke.toml").read_text()
+    plan = plan.replace('["linear", "resnet8", "surface"]', '["linear"]')
+    (tmp_path / "smoke.toml").write_text(plan.replace('"la"', '"la", "rw"'))
+    call = ["bench", "run", "smoke.toml", "--json", "--limit", "1", "--start-from", name]
+    counts = json.loads(immax_here(*call, cwd=tmp_path, check=0).stdout)
+    assert counts == {"waiting": 3, "running": 0, "done": 13, "failed": 0}
+    (tmp_path / "smoke.db").unlink()
+    redo = [*call, "--redo", "immax"]
+    counts = json.loads(immax_here(*redo, cwd=tmp_path, check=0).stdout)
+    assert counts["done"] == 9
+    counts = json.loads(immax_here(*redo, cwd=tmp_path, check=0).stdout)
+    assert counts["done"] == 10  # nothing was discarded
+    wrong = immax_here(*call, "--redo", "imax", cwd=tmp_path, check=2).stderr
+    assert "unknown method 'imax'; did you mean 'immax'?" in wrong
 
-    whole, store.finish = store.finish, full
-    with pytest.raises(OSError, match="the disk is full"):
-        work(store, limit=1)
-    store.finish = whole
-    assert store.counts()["done"] == 2
-    assert store.counts()["running"] == 0
+
+def test_a_method_is_run_again_without_the_rest(smoke, tmp_path):
+    (tmp_path / "smoke.db").write_bytes((smoke / "smoke.db").read_bytes())
+    plan = ROOT / "experiments" / "smoke.toml"
+    call = ["bench", "run", plan, "--json", "--redo", "ce", "--limit", "1"]
+    counts = json.loads(immax_here(*call, cwd=tmp_path, check=0).stdout)
+    assert counts == {"waiting": 7, "running": 0, "done": 29, "failed": 0}
+
+
+def test_damaged_result_files_are_refused(tmp_path):
+    (tmp_path / "bad.results.jsonl.xz").write_bytes(b"nothing of the kind")
+    for call in (["status"], ["page", "-o", "page.md"], ["table"]):
+        name, *options = call
+        found = immax_here("bench", name, "bad.results.jsonl.xz", *options, cwd=tmp_path, check=2)
+        assert "is damaged, or not a result file" in found.stderr
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_failed_cells_are_run_again_by_either_name(tmp_path):
+    plan = (ROOT / "experiments" / "smoke.toml").read_text()
+    plan = plan.replace('"linear", "resnet8", "surface"', '"linear"').replace('"ce", "la", ', "")
+    (tmp_path / "smoke.toml").write_text(plan)
+    immax_here("bench", "run", "smoke.toml", cwd=tmp_path, check=0)
+    for option in ("--again", "--retry-failed"):
+        with sqlite3.connect(tmp_path / "smoke.db") as db:
+            db.execute("update cells set state = 'failed', error = 'Error: no' where place = 0")
+        immax_here("bench", "run", "smoke.toml", cwd=tmp_path, check=1)
+        found = immax_here("bench", "run", "smoke.toml", option, cwd=tmp_path, check=0)
+        assert "4 done, 0 failed" in found.stdout
+
+
+def test_stores_of_the_first_version_are_read(tmp_path):
+    old_store(tmp_path / "old.db")
+    found = immax_here("bench", "status", "old.db", cwd=tmp_path, check=0).stdout
+    assert "two-scales: 2 waiting, 0 running, 48 done, 1 failed" in found
 
 
 def test_version_and_help(tmp_path):

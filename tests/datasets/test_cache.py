@@ -1,3 +1,5 @@
+"""The cache of converted data."""
+
 import os
 import subprocess
 import sys

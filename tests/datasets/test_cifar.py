@@ -1,3 +1,5 @@
+"""CIFAR-10 and CIFAR-100 from files that are whole, damaged or hostile."""
+
 import io
 import os
 import tarfile
@@ -209,8 +211,8 @@ def test_the_version_with_pickles_is_not_taken(tmp_path):
     write_archive(tmp_path / "cifar-10-python.tar.gz", {"data_batch_1": b"\x80"}, "")
     message = (
         "CIFAR-10 is not in .*: looked for data_batch_1.bin, the folder cifar-10-batches-bin and "
-        r"an archive cifar-10-b\*.tar.gz or .tar.xz; fetch it from https://.* by download=True, "
-        "or say where it is by data_dir"
+        r"an archive cifar-10-b\*.tar.gz or .tar.xz; download it from https://.* with "
+        "download=True, or give its folder as data_dir"
     )
     with pytest.raises(FileNotFoundError, match=message):
         load_cifar10(tmp_path)

@@ -1,3 +1,5 @@
+"""MNIST and Fashion-MNIST from idx files."""
+
 import gzip
 import struct
 
@@ -69,7 +71,7 @@ def test_fashion_is_looked_for_where_debian_has_it(tmp_path, monkeypatch):
     assert data.name == "Fashion-MNIST"
     assert data.class_names[9] == "Ankle boot"
     monkeypatch.setattr(idx, "DEBIAN", tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match="apt-get install dataset-fashion-mnist, or say"):
+    with pytest.raises(FileNotFoundError, match="apt-get install dataset-fashion-mnist, or give"):
         load_fashion_mnist()
 
 
@@ -86,12 +88,15 @@ def test_missing_files_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (packed(np.zeros((7, 28, 28)))[:-1], "must hold 5488 bytes after its head; got 5487"),
-        (packed(np.zeros((7, 28, 28))) + b"\0", "must hold 5488 bytes after its head; got 5489"),
+        (packed(np.zeros((7, 28, 28)))[:-1], "must hold 5488 bytes after its header; got 5487"),
+        (packed(np.zeros((7, 28, 28))) + b"\0", "must hold 5488 bytes after its header; got 5489"),
         (packed(np.zeros((7, 28, 27))), r"samples of shape \(28, 28\); got \(28, 27\)"),
-        (packed(np.zeros((7, 784))), "with 00 00 08 03; got 00 00 08 02"),
-        (b"\0\0\x0d\3" + bytes(12), "with 00 00 08 03; got 00 00 0d 03"),
-        (b"\0\0\x08\3" + bytes(5), "must begin as an idx file of bytes in 3 dimensions"),
+        (packed(np.zeros((7, 784))), "dimensions, 00 00 08 03; got 00 00 08 02"),
+        (b"\0\0\x0d\3" + bytes(12), "dimensions, 00 00 08 03; got 00 00 0d 03"),
+        (
+            b"\0\0\x08\3" + bytes(5),
+            "header of an idx file of bytes in 3 dimensions",
+        ),
         (packed(np.zeros((0, 28, 28))), "no samples"),
         (b"", "got nothing"),
         (packed(np.zeros((6, 28, 28))), "a label for each of the 6 images; got 7"),
@@ -116,5 +121,5 @@ def test_a_damaged_archive(tmp_path, cut):
     folder = write(tmp_path / "data", made_up(), gz=True)
     path = folder / "train-images-idx3-ubyte.gz"
     path.write_bytes(path.read_bytes()[cut])
-    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz cannot be unpacked"):
+    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz cannot be decompressed"):
         load_mnist(folder)

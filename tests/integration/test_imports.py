@@ -9,11 +9,13 @@ from source_tree import imports, module_paths, tree_of
 LAYERS = (
     ("arrays", "errors", "threads", "atomic"),
     ("validation",),
-    ("compiled",),
     ("margins",),
     ("losses", "evaluation.metrics"),
+    ("compiled",),
+    ("markov_chains", "decision_rules"),
     ("links",),
     ("solvers",),
+    ("linear_base",),
     ("linear", "kernels"),
     ("search",),
     ("boosting", "torch"),
@@ -30,6 +32,7 @@ LAYERS = (
 LEVELS = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 EXCEPTIONS = {
     ("immax.search.base", "immax.plots.search"): "MarginSearch.plot draws when it is called",
+    ("immax.theory.certificates", "immax.plots.bound_curve"): "so does Certificate.plot",
 }
 MODULES = module_paths()
 TOP = ("immax", "immax.__main__")  # the public names, and the command

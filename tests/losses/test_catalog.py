@@ -179,3 +179,12 @@ def test_functions_and_registry_agree():
         assert getattr(catalog, name) is method.make
         assert method.make(COUNTS) == make_spec(name, COUNTS)
         assert method.make(COUNTS).name == name
+
+
+def test_every_row_says_what_tables_show():
+    for name, method in METHODS.items():
+        assert method.name == name == method.make.__name__
+        assert method.title
+        assert method.formula.startswith(("-", "log")), method.formula
+    assert [name for name, method in METHODS.items() if not method.in_paper] == ["vs"]
+    assert not METHODS["immax"].grid

@@ -1,18 +1,12 @@
-"""Empirical risks: derivatives, envelopes, proximal maps."""
+"""Empirical risks: derivatives of all of them, and the risks of a single score."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from immax.losses.catalog import make_spec
-from immax.losses.proximal import max_prox
-from immax.losses.risks import (
-    ExponentialRisk,
-    MarginRisk,
-    MaxRisk,
-    SoftmaxRisk,
-    binary_risk,
-)
+from immax.losses.exponential_risks import ExponentialRisk
+from immax.losses.max_risks import MaxRisk
+from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.surrogates import SURROGATES, hinge, logistic, max_form
 
 RNG = np.random.default_rng(2)
@@ -101,45 +95,3 @@ def test_binary_equal_leaves_out_dropped_negatives():
     pair = SoftmaxRisk(spec, BINARY, WEIGHT, drop)
     value = pair.value(np.hstack([-score / 2, score / 2]))
     assert binary_risk(spec, BINARY, WEIGHT, drop).value(score) == pytest.approx(value, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", SURROGATES)
-def test_max_prox_minimises(name):
-    surrogate = SURROGATES[name]
-    centre = RNG.normal(size=(12, C))
-    y = RNG.integers(0, C, 12)
-    margin = RHO[y]
-    stiffness = RNG.uniform(0.5, 20, 12)
-    point = max_prox(surrogate, centre, y, margin, stiffness)
-    for i in range(12):
-
-        def objective(z, i=i):
-            others = np.delete(z, y[i])
-            loss = surrogate.value(np.asarray((z[y[i]] - others.max()) / margin[i]))
-            return float(loss) + stiffness[i] / 2 * np.sum((z - centre[i]) ** 2)
-
-        best = objective(point[i])
-        for _ in range(200):
-            trial = point[i] + RNG.normal(size=C) * 10 ** RNG.uniform(-6, 0)
-            assert objective(trial) >= best - 1e-13
-        found = minimize(objective, centre[i], method="Nelder-Mead", options={"maxiter": 4000})
-        assert found.fun >= best - 1e-9
-
-
-@pytest.mark.parametrize("name", SURROGATES)
-def test_two_classes_in_the_max_form_are_the_binary_margin(name):
-    y = BINARY
-    rho = np.array([0.7, 0.3])
-    scores = RNG.normal(size=(N, 2))
-    slope = np.where(y == 1, 1, -1) / rho[y]
-    binary = MarginRisk(SURROGATES[name], slope, np.zeros(N), WEIGHT)
-    value = binary.value((scores[:, 1] - scores[:, 0])[:, None])
-    assert MaxRisk(SURROGATES[name], y, rho, WEIGHT).value(scores) == pytest.approx(value)
-
-
-def test_envelope_tends_to_the_risk_as_it_stiffens():
-    base = MaxRisk(hinge, LABELS, RHO, WEIGHT)
-    scores = RNG.normal(scale=0.1, size=(N, C))
-    values = [base.envelope(None, s).value(scores) for s in (1, 10, 100, 1e6)]
-    assert values == sorted(values)
-    assert values[-1] == pytest.approx(base.value(scores), rel=1e-5)

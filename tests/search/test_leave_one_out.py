@@ -1,4 +1,4 @@
-"""Approximate leave-one-out beside the true one."""
+"""Approximate leave-one-out against the exact one."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,8 @@ from sklearn.preprocessing import scale
 from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.links import immax_proba
 from immax.search import IMMAXSVCCV, BoxFamily, PowerFamily
-from immax.search.cells import Judge, linear_path
+from immax.search.cells import linear_path
+from immax.search.held_out import HeldOutScorer
 from immax.search.leave_one_out import left_out_scores
 
 
@@ -27,7 +28,7 @@ def three():
 
 
 def true_scores(X, y, power, lam, loss, weight=None):
-    """A model for every sample, of all the others."""
+    """Return the scores of every sample by a model of all others."""
     weight = np.ones(len(y)) if weight is None else weight
     rows = []
     for i in range(len(y)):
@@ -45,11 +46,11 @@ def centred(scores):
 
 
 def one_step(X, y, power, lam, loss, weight=None):
-    """The approximation, and the scores of the model of all samples."""
+    """Return the approximation, and the scores of the model of all samples."""
     weight = np.ones(len(y)) if weight is None else weight
     counts = np.bincount(y, weights=weight)
     family = PowerFamily()
-    judge = Judge(X, y, weight, np.unique(y), loss, ["score"], None)
+    scorer = HeldOutScorer(X, y, weight, np.unique(y), loss, ["score"], None)
     path = linear_path(X, y, loss, weight, [family.margins([power], counts)], [lam], 1e-6)
     _, _, problem, theta = next(path)
     without = []
@@ -57,7 +58,7 @@ def one_step(X, y, power, lam, loss, weight=None):
         less = counts.copy()
         less[k] -= weight[y == k].mean()
         without.append(family.margins([power], less))
-    scores = left_out_scores(problem, theta, judge, weight, np.array(without))
+    scores = left_out_scores(problem, theta, scorer, weight, np.array(without))
     return centred(scores), centred(problem.scores(theta))
 
 

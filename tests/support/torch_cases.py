@@ -6,6 +6,7 @@ from immax.losses import catalog
 
 COUNTS = np.array([700.0, 200.0, 60.0, 25.0, 15.0])
 PARAMS = {
+    "immax": {"total": 5.0},
     "equal": {"p": 0.5, "threshold": 0.05},
     "la": {"tau": 0.7},
     "cb": {"gamma": 0.99},

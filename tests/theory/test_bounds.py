@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import ndtr
-from sklearn.datasets import make_blobs
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from immax import IMMAXClassifier
 from immax.theory import (
-    best_margins,
     certificate,
-    empirical_margin_loss,
     margin_bound,
     margin_loss,
     norm_cover,
@@ -243,129 +238,7 @@ def test_simulation_kernel():
     assert informative > 100
 
 
-def test_certificate_says_what_it_should(capsys):
-    X, y = make_blobs(400, centers=[[-1, 0], [1, 0]], random_state=0)
-    found = certificate(IMMAXClassifier().fit(X, y), X, y)
-    assert found.best.vacuous
-    text = str(found)
-    assert "vacuous, which says nothing" in text
-    assert "fixed before the sample" in text
-    assert found.samples_for(found.training_error / 2) == np.inf
-
-
-def test_samples_for_foretells_what_more_samples_give():
-    def blobs(m):
-        return make_blobs(m, centers=[[-4, 0], [4, 0]], random_state=0)
-
-    found = certificate(IMMAXClassifier().fit(*blobs(60)), *blobs(60))
-    assert found.best.vacuous
-    needed = int(found.samples_for(0.5))
-    larger = certificate(IMMAXClassifier().fit(*blobs(needed)), *blobs(needed))
-    assert larger.best.total == pytest.approx(0.5, abs=0.1)
-    assert f"about {needed:,} samples" in str(found)
-
-
-def test_rules_and_pairs_that_no_bound_is_for():
-    X, y = make_blobs(300, centers=[[-4, 0], [4, 0]], random_state=0)
-    model = IMMAXClassifier(rule="bayes").fit(X, y)
-    with pytest.raises(ValueError, match="rule is 'bayes'"):
-        certificate(model, X, y)
-    assert certificate(model.set_params(rule="score"), X, y).training_error == 0
-    X, y = make_blobs(300, centers=8 * np.eye(3), random_state=0)
-    with pytest.raises(ValueError, match="vote among pairs"):
-        certificate(SVC(kernel="linear").fit(X, y), X, y)
-    thin = SGDClassifier(random_state=0).fit(X, y).sparsify()
-    assert certificate(thin, X, y).training_error < 0.1
-
-
-@pytest.mark.parametrize("c", [2, 4])
-def test_certificate_of_separate_classes_is_not_vacuous(c):
-    X, y = make_blobs(200_000 if c > 2 else 5000, centers=8 * np.eye(c), random_state=0)
-    labels = np.array(list("abcd"))[y]
-    for model in (IMMAXClassifier(lam=1e-2), LogisticRegression(C=0.1)):
-        model.fit(X[:2000], labels[:2000])
-        found = certificate(model, X, labels)
-        assert found.training_error < 0.01
-        assert not found.best.vacuous
-        assert found.best.total >= found.training_error
-        curve = found.curve()
-        totals = curve["empirical"] + curve["complexity"] + curve["confidence"]
-        assert found.best.total <= totals.min() + 1e-9
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "precomputed", "callable"])
-def test_certificate_of_a_kernel_machine(kernel):
-    X, y = make_blobs(300, centers=[[-3, 0], [3, 0]], random_state=0)
-    options = {"kernel": kernel, "coef0": 1.0, "degree": 2, "gamma": 0.5}
-    linear = X @ X.T
-    gram = {
-        "rbf": np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1)),
-        "poly": (0.5 * linear + 1) ** 2,
-    }.get(kernel, linear)
-    data = gram if kernel == "precomputed" else X
-    if kernel == "callable":
-        options["kernel"] = lambda A, B: A @ B.T
-    model = SVC(**options).fit(data, y)
-    found = certificate(model, data, y)
-    a = np.zeros(300)
-    a[model.support_] = model.dual_coef_[0]
-    norm = np.sqrt(a @ gram @ a + model.intercept_[0] ** 2)
-    ball, left = norm_cover(norm, 0.05)
-    rho = np.ones(2)
-    complexity = rademacher_kernel(np.diag(gram) + 1, y, rho, ball, step="sample")
-    expected = margin_bound(model.decision_function(data), y, rho, complexity, left)
-    assert found.own.total == pytest.approx(expected.total, rel=1e-6)
-    if kernel == "linear":
-        machine = certificate(SVC(kernel="rbf").fit(X, y), X, y)
-        assert machine.training_error == 0
-
-
-def test_margins_and_margin_loss_of_a_model():
-    X, y = make_blobs(500, centers=[[-3, 0], [3, 0]], random_state=0)
-    model = IMMAXClassifier().fit(X, y)
-    loss = empirical_margin_loss(model, X, y)
-    h = model.decision_function(X)
-    assert loss == pytest.approx(margin_loss(h, y, model.margins_).mean())
-    assert empirical_margin_loss(model, X, y, [1e-9, 1e-9]) == pytest.approx(
-        np.mean(model.predict(X) != y)
-    )
-    rho = best_margins(model, X, y)
-    norm = np.sqrt(np.sum(model.coef_**2) + model.intercept_[0] ** 2)
-    found = certificate(model, X, y).best
-    np.testing.assert_allclose(rho, found.rho * norm)
-    assert empirical_margin_loss(model, X, y, rho) == pytest.approx(found.empirical)
-    plain = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="rho must be given"):
-        empirical_margin_loss(plain, X, y)
-    with pytest.raises(ValueError, match="class of the model"):
-        empirical_margin_loss(model, X, y + 1)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # matplotlib's own
-def test_certificate_draws():
-    pytest.importorskip("matplotlib").use("agg")
-    X, y = make_blobs(400, centers=[[-4, 0], [4, 0]], random_state=0)
-    axes = certificate(IMMAXClassifier().fit(X, y), X, y).plot()
-    assert axes.get_ylabel() == "bound on the error"
-    assert len(axes.collections) == 3
-
-
 def test_bad_input():
-    X, y = make_blobs(60, centers=2, random_state=0)
-    model = IMMAXClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="delta must be"):
-        certificate(model, X, y, delta=1.0)
-    with pytest.raises(ValueError, match="features"):
-        certificate(model, X[:, :1], y)
-    with pytest.raises(ValueError, match="class of the model"):
-        certificate(model, X, y + 5)
-    with pytest.raises(Exception, match="not fitted"):
-        certificate(IMMAXClassifier(), X, y)
-    with pytest.raises(TypeError, match="linear classifier or a kernel machine"):
-        certificate(GaussianNB().fit(X, y), X, y)
-    three = SVC().fit(X, np.arange(60) % 3)
-    with pytest.raises(ValueError, match="vote among pairs"):
-        certificate(three, X, np.arange(60) % 3)
     h, y = sample(1)
     for arguments, message in [
         ((h, y, [1.0, 1.0], -1.0), "complexity"),

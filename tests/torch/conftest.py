@@ -1,4 +1,4 @@
-"""Skips the whole folder where PyTorch is not installed; what its tests share."""
+"""Fixtures of the PyTorch tests; without PyTorch all of them are skipped."""
 
 import pytest
 
@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 from torch_cases import COUNTS, make  # noqa: E402
 
 from immax.losses import catalog  # noqa: E402
-from immax.torch import few_passes  # noqa: E402
+from immax.torch import routes  # noqa: E402
 
 
 @pytest.fixture(params=list(catalog.METHODS))
@@ -17,7 +17,7 @@ def spec(request):
 
 @pytest.fixture
 def batch():
-    """Scores in double precision, labels, and a seed for the draws."""
+    """Scores in double precision, and labels."""
     generator = torch.Generator().manual_seed(0)
     logits = 3 * torch.randn(12, COUNTS.size, generator=generator, dtype=torch.float64)
     target = torch.randint(0, COUNTS.size, (12,), generator=generator)
@@ -26,12 +26,12 @@ def batch():
 
 @pytest.fixture(params=["composite", "compiled", "operations"])
 def route(request, monkeypatch):
-    """Each of the ways in which a loss can be computed, whatever the size."""
-    large = request.param == "composite"
-    for name in ("FEWEST_ENTRIES", "FEWEST_OF_MANY_STEPS"):
-        monkeypatch.setattr(few_passes, name, 2**60 if large else 0)
+    """Each of the routes by which a loss can be computed, whatever the size."""
+    fewest = 2**60 if request.param == "composite" else 0
+    for name in ("FEWEST_ENTRIES", "FEWEST_ENTRIES_OF_MANY_OPERATIONS"):
+        monkeypatch.setattr(routes, name, fewest)
     if request.param == "compiled":
         pytest.importorskip("numba")
     if request.param == "operations":
-        monkeypatch.setattr(few_passes, "numba_is_here", lambda: False)
+        monkeypatch.setattr(routes, "has_numba", lambda: False)
     return request.param

@@ -33,7 +33,7 @@ def test_a_plain_spec_is_cross_entropy(shape, reduction, weighted, smoothing, ig
     weight = torch.linspace(0.5, 2, C, dtype=torch.float64) if weighted else None
     options = {"ignore_index": ignore, "reduction": reduction, "label_smoothing": smoothing}
     ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
-    found = immax_loss(ours, target, torch.ones(C, dtype=torch.float64), weight, **options)
+    found = spec_loss(ours, target, PLAIN, weight, **options)
     expected = F.cross_entropy(theirs, target, weight, **options)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-14)
     found.sum().backward()
@@ -114,8 +114,12 @@ ONES = torch.ones(C)
         ({"target": torch.zeros(11, dtype=torch.long)}, ValueError, r"target must have shape \(12"),
         ({"logits": torch.zeros(12, C, dtype=torch.long)}, ValueError, "logits must be floating"),
         ({"rho": torch.ones(C + 1)}, ValueError, r"rho must have shape \(5,\)"),
-        ({"rho": torch.tensor([1.0, 1, 0, 1, 1])}, ValueError, "rho must be positive"),
-        ({"rho": torch.tensor([1.0, 1, float("nan"), 1, 1])}, ValueError, "rho must be positive"),
+        (
+            {"rho": torch.tensor([1.0, 1, 0, 1, 1])},
+            ValueError,
+            r"rho\[2\] is 0.0; it must be",
+        ),
+        ({"rho": torch.tensor([1.0, 1, float("nan"), 1, 1])}, ValueError, r"rho\[2\] is nan; it"),
         ({"rho": torch.ones(C, device="meta")}, ValueError, "rho must be on the logits' device"),
         ({"weight": torch.ones(2)}, ValueError, r"weight must have shape \(5,\)"),
         ({"reduction": "average"}, ValueError, "reduction must be one of"),
@@ -138,7 +142,7 @@ def test_a_spec_of_other_classes_is_refused(batch):
 
 
 def test_smoothing_does_not_go_with_focus(batch):
-    with pytest.raises(ValueError, match="label_smoothing does not go with"):
+    with pytest.raises(ValueError, match="label_smoothing cannot be combined with"):
         spec_loss(*batch, make("focal"), label_smoothing=0.1)
 
 
@@ -193,28 +197,6 @@ def test_a_scaled_loss_of_nothing_has_no_gradient(batch, route):
     loss = immax_loss(h, torch.full_like(target, -100), ones, ones)
     (loss * 65536).backward()
     assert not h.grad.any()
-
-
-def test_changes_in_between_are_noticed(batch, route):
-    logits, target = batch
-    h = logits.requires_grad_()
-    rho = torch.linspace(0.5, 1.5, C, dtype=torch.float64)
-    loss = immax_loss(h, target, rho)
-    target.fill_(0)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        torch.autograd.grad(loss, h, create_graph=True)
-
-
-def test_jacobians_by_batched_gradients(batch, route):
-    logits, target = batch
-    rho = torch.linspace(0.5, 1.5, C, dtype=torch.float64)
-
-    def loss(h):
-        return immax_loss(h, target, rho, reduction="none")
-
-    fast = torch.autograd.functional.jacobian(loss, logits, vectorize=True)
-    slow = torch.autograd.functional.jacobian(loss, logits)
-    torch.testing.assert_close(fast, slow)
 
 
 @pytest.mark.parametrize("logits", [torch.tensor(1.0), torch.zeros(2, 3)])

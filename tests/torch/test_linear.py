@@ -153,5 +153,5 @@ def test_a_single_sample_without_a_batch():
 
 def test_margins_must_be_positive():
     x, w, _, y = layer(dtype=torch.float32)
-    with pytest.raises(ValueError, match="rho must be positive"):
+    with pytest.raises(ValueError, match=r"rho\[2\] is 0.0; it must be a positive"):
         linear_immax_loss(x, w, y, torch.tensor([1.0, 1, 0, 1, 1]))

@@ -10,7 +10,7 @@ from torch_cases import COUNTS, PARAMS, make
 
 from immax.losses import LossSpec, catalog
 from immax.losses.softmax import SoftmaxKernel
-from immax.torch.functional import immax_loss, spec_loss
+from immax.torch.functional import spec_loss
 
 
 def appendix(method, h, y, dropped):
@@ -18,7 +18,7 @@ def appendix(method, h, y, dropped):
     m, total = COUNTS, COUNTS.sum()
     p = PARAMS.get(method, {})
     if method == "immax":
-        rho = m ** (1 / 3) / (m ** (1 / 3)).sum()
+        rho = p["total"] * m ** (1 / 3) / (m ** (1 / 3)).sum()
         return math.log(sum(math.exp((hj - h[y]) / rho[y]) for hj in h))
     if method == "ce":
         return -math.log(math.exp(h[y]) / sum(math.exp(hj) for hj in h))
@@ -147,11 +147,11 @@ def test_identities_between_the_methods(batch, route):
     assert loss("cb", even, gamma=gamma) == pytest.approx(factor * plain, rel=1e-12)
 
 
-def test_immax_loss_with_equal_margins_is_cross_entropy(batch, route):
+def test_a_spec_of_ones_is_cross_entropy(batch, route):
     logits, target = batch
-    ones = torch.ones(COUNTS.size, dtype=torch.float64)
+    ones = LossSpec(np.ones(COUNTS.size))
     ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
-    value, expected = immax_loss(ours, target, ones), F.cross_entropy(theirs, target)
+    value, expected = spec_loss(ours, target, ones), F.cross_entropy(theirs, target)
     value.backward()
     expected.backward()
     torch.testing.assert_close(value, expected, rtol=1e-14, atol=0)

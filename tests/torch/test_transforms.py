@@ -1,4 +1,4 @@
-"""What is done to a training step: compilers, exporters, transforms, mixed precision, processes."""
+"""Losses under compilers, exporters, function transforms, mixed precision and processes."""
 
 import copy
 import os
@@ -18,6 +18,7 @@ from immax.torch import (
     IMMAXLoss,
     SpecLoss,
     linear_immax_loss,
+    routes,
 )
 from immax.torch.functional import immax_loss, spec_loss
 
@@ -229,7 +230,7 @@ def test_two_processes_give_the_gradients_of_one():
 
 
 def test_no_value_is_read_back_to_the_host(module):
-    """On the meta device there are no values: whoever reads one, fails."""
+    """On the meta device there are no values: reading one fails."""
     logits = torch.zeros(6, C, device="meta", requires_grad=True)
     target = torch.zeros(6, dtype=torch.long, device="meta")
     moved = copy.deepcopy(module).to("meta")
@@ -239,11 +240,9 @@ def test_no_value_is_read_back_to_the_host(module):
     assert logits.grad.shape == logits.shape
 
 
-def test_few_passes_by_operations_read_nothing_back(spec, monkeypatch):
-    from immax.torch import few_passes
-
-    for name in ("FEWEST_ENTRIES", "FEWEST_OF_MANY_STEPS"):
-        monkeypatch.setattr(few_passes, name, 0)
+def test_fused_operations_read_no_value(spec, monkeypatch):
+    for name in ("FEWEST_ENTRIES", "FEWEST_ENTRIES_OF_MANY_OPERATIONS"):
+        monkeypatch.setattr(routes, name, 0)
     logits = torch.zeros(6, C, device="meta", requires_grad=True)
     target = torch.zeros(6, dtype=torch.long, device="meta")
     loss = spec_loss(logits, target, spec)

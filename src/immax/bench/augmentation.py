@@ -1,4 +1,4 @@
-"""Augmentation of a batch, on its device."""
+"""Augmentation of batches of images, on their device."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["augment"]
 
 
 def augment(images: Tensor, kind: str, pad: int, generator: torch.Generator) -> Tensor:
-    """Random crops of the padded images, and for "crop_flip" random horizontal flips.
+    """Return random crops of the padded images, for "crop_flip" with random horizontal flips.
 
-    Draws are made on the CPU, so that they do not depend on the device.
+    Random numbers are drawn on the CPU, so that they do not depend on the device.
 
     Parameters
     ----------
@@ -21,6 +21,10 @@ def augment(images: Tensor, kind: str, pad: int, generator: torch.Generator) -> 
         Pixels of zeros on each side.
     generator : torch.Generator
         On the CPU.
+
+    Returns
+    -------
+    Tensor of shape (n, channels, height, width)
     """
     if kind == "none":
         return images

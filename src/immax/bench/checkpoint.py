@@ -1,24 +1,27 @@
-"""States of a training that survive its death: written beside, and renamed."""
+"""Checkpoints of a training, written atomically."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor, nn
 
-from immax.atomic import beside
+from immax.atomic import replacing
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
+StateDict: TypeAlias = dict[str, Any]  # as PyTorch's ``state_dict`` returns it
+
 
 def save_checkpoint(
-    path: Path, network: dict[str, Any], optimiser: dict[str, Any], state: dict[str, Any]
+    path: Path, network: StateDict, optimiser: StateDict, state: dict[str, Tensor | int]
 ) -> None:
-    """Tensors by safetensors, everything else as JSON in its header.
+    """Save the state of a training: tensors by safetensors, everything else in its header.
 
     Parameters
     ----------
@@ -27,8 +30,8 @@ def save_checkpoint(
         ``state_dict`` of the network.
     optimiser : dict
         ``state_dict`` of the optimiser.
-    state : dict
-        Of tensors (states of generators), and of what JSON can hold.
+    state : dict of Tensor or int
+        Tensors (states of generators), and values that JSON can hold.
     """
     tensors = {f"network.{name}": value for name, value in network.items()}
     for number, own in optimiser["state"].items():
@@ -41,7 +44,7 @@ def save_checkpoint(
             tensors[f"state.{name}"] = value
         else:
             plain[name] = value
-    with beside(path) as part:
+    with replacing(path) as part:
         save_file(
             {name: value.detach().cpu().contiguous() for name, value in tensors.items()},
             part,
@@ -49,21 +52,33 @@ def save_checkpoint(
         )
 
 
-def load_checkpoint(path: Path, network: Any, optimiser: Any) -> dict[str, Any] | None:
-    """Put network and optimiser where they were; their state, or None if there is nothing.
+def load_checkpoint(
+    path: Path, network: nn.Module, optimiser: torch.optim.Optimizer
+) -> StateDict | None:
+    """Restore a network and its optimiser.
 
-    A file that cannot be read counts as nothing: the training begins anew.
+    Parameters
+    ----------
+    path : Path
+    network : nn.Module
+    optimiser : torch.optim.Optimizer
+
+    Returns
+    -------
+    dict or None
+        The ``state`` that was saved; None if there is no file, or none that can be read: then the
+        training starts from the beginning.
     """
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            state: dict[str, Any] = json.loads(file.metadata()["state"])
+            state: StateDict = json.loads(file.metadata()["state"])
     except (FileNotFoundError, SafetensorError, KeyError, TypeError, ValueError):
         return None
     network.load_state_dict(
         {name[8:]: value for name, value in tensors.items() if name.startswith("network.")}
     )
-    buffers: dict[int, dict[str, Any]] = {}
+    buffers: dict[int, StateDict] = {}
     for name, value in tensors.items():
         if name.startswith("optimiser."):
             _, number, key = name.split(".", 2)

@@ -1,4 +1,4 @@
-"""The data of a cell: a training set and one test set or more."""
+"""The data of a cell: a training set, and one or more test sets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.impute import SimpleImputer
@@ -16,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from immax import datasets
 from immax.arrays import Array
+from immax.bench.cells import Cell, DataSpec, Variant
 from immax.bench.features import patch_features, pixel_features
 from immax.datasets import ImageData, class_shares, keep_shares
 from immax.validation import nearest
@@ -25,7 +25,17 @@ __all__ = ["Split", "load_split"]
 
 @dataclass(frozen=True)
 class Split:
-    """Labels are codes of classes."""
+    """A training set and its test sets.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, ...)
+    y : ndarray of shape (n,)
+        Class codes.
+    tests : mapping of str to (ndarray, ndarray)
+        Samples and class codes of each test set.
+    class_names : tuple of str
+    """
 
     X: Array
     y: Array
@@ -34,91 +44,77 @@ class Split:
 
     @property
     def counts(self) -> Array:
+        """The number of training samples of each class."""
         return np.bincount(self.y, minlength=len(self.class_names))
 
 
-READERS = {
-    "cifar10": datasets.load_cifar10,
-    "cifar100": datasets.load_cifar100,
-    "tiny_imagenet": datasets.load_tiny_imagenet,
-}
-WITHOUT_SOURCE = {
-    "fashion_mnist": datasets.load_fashion_mnist,
-    "mnist": datasets.load_mnist,
-}
-
-
 def load_split(
-    spec: Mapping[str, Any],
+    cell: Cell,
     data_dir: str | None,
     run: int,
     *,
     flat: bool,
     download: bool = False,
 ) -> Split:
-    """What a cell is trained and tested on.
+    """Return what a cell is trained and tested on.
 
     Parameters
     ----------
-    spec : mapping
-        Of a cell.
+    cell : Cell
     data_dir : str or None
-        Where the files are.
+        The directory of the data files.
     run : int
         Seeds which samples are kept.
     flat : bool
-        Features for estimators, or images for networks.
-    download : bool
-        Whether to fetch what is not there.
+        True for features for estimators, False for images for networks.
+    download : bool, default=False
+        Whether to download data that are not there.
+
+    Returns
+    -------
+    Split
     """
-    data, variant = spec["data"], spec["variant"]
-    if data["name"] in ("keel", "table"):
-        return _table_split(data, variant, data_dir, run)
-    key = (data["name"], data_dir, tuple(sorted(variant.items())), tuple(spec["tests"]))
-    options = (data["share"], data["features"], data.get("patches", 0), run, flat, download)
-    return _image_split(*key, *options)
+    if cell.data.name in ("keel", "table"):
+        return _table_split(cell.data, cell.variant, data_dir, run)
+    return _image_split(cell.data, cell.variant, cell.tests, data_dir, run, flat, download)
 
 
 @lru_cache(maxsize=2)
 def _image_split(
-    name: str,
-    data_dir: str | None,
-    variant: tuple[tuple[str, Any], ...],
+    data: DataSpec,
+    variant: Variant,
     tests: tuple[str, ...],
-    share: float,
-    features: str,
-    patches: int,
+    data_dir: str | None,
     run: int,
     flat: bool,
     download: bool,
 ) -> Split:
-    images = _images(name, data_dir, download)
-    shape = dict(variant)
+    images = _images(data.name, data_dir, download)
     y_train, y_test, names = images.y_train, images.y_test, images.class_names
     train, test = np.arange(len(y_train)), np.arange(len(y_test))
-    if share < 1:
-        equal = np.full(len(names), share)
+    if data.share < 1:
+        equal = np.full(len(names), data.share)
         train = keep_shares(y_train, equal, random_state=run)
         test = keep_shares(y_test, equal, random_state=run)
     kept = {"balanced": test, "imbalanced": test}
-    if shape["kind"] == "one_vs_rest":
-        if shape["class"] not in names:
-            raise ValueError(
-                f"{name} has no class {shape['class']!r}{nearest(shape['class'], names)}"
-            )
-        positive = names.index(shape["class"])
+    if variant.class_name is not None:
+        own = variant.class_name
+        if own not in names:
+            raise ValueError(f"{data.name} has no class {own!r}{nearest(own, names)}")
+        positive = names.index(own)
         y_train, y_test = (y_train == positive).astype(int), (y_test == positive).astype(int)
-        names = (f"not {shape['class']}", shape["class"])
-    elif shape["kind"] != "none":
-        shares = class_shares(len(names), shape["kind"], shape["ratio"], shape.get("minority", 0.5))
+        names = (f"not {own}", own)
+    elif variant.kind is not None and variant.ratio is not None:
+        minority = 0.5 if variant.minority is None else variant.minority
+        shares = class_shares(len(names), variant.kind, variant.ratio, minority)
         train = train[keep_shares(y_train[train], shares, random_state=run)]
         kept["imbalanced"] = test[keep_shares(y_test[test], shares, random_state=run)]
     X = images.X_train[train]
     held = {protocol: images.X_test[kept[protocol]] for protocol in tests}
     if flat:
         parts = [X, *held.values()]
-        if features == "patches":
-            parts = patch_features(*parts, patches=patches, seed=run)
+        if data.patches is not None:
+            parts = patch_features(*parts, patches=data.patches, seed=run)
         else:
             parts = pixel_features(*parts)
         X, held = parts[0], dict(zip(held, parts[1:], strict=True))
@@ -130,13 +126,11 @@ def _image_split(
 def _images(name: str, data_dir: str | None, download: bool) -> ImageData:
     if name == "made_up_images":
         return _made_up()
-    if name in WITHOUT_SOURCE:
-        return WITHOUT_SOURCE[name](data_dir)
-    return READERS[name](data_dir, download=download)
+    return datasets.load_images(name, data_dir, download=download)
 
 
 def _made_up() -> ImageData:
-    """Ten kinds of stripes under noise, 8×8 pixels: for trials of the machinery."""
+    """Return ten kinds of stripes under noise, 8×8 pixels, for tests of the runs themselves."""
     rng = np.random.default_rng(0)
     patterns = rng.integers(60, 196, (10, 3, 8, 8))
 
@@ -164,13 +158,11 @@ def _table(name: str, own: str, target: str) -> tuple[Array, Array, tuple[str, .
     return frame.to_numpy(dtype=float), codes, tuple(classes.tolist())
 
 
-def _table_split(
-    data: Mapping[str, Any], variant: Mapping[str, Any], data_dir: str | None, run: int
-) -> Split:
-    own = variant.get("set") or str(Path(data_dir or ".") / data["path"])
-    X, y, names = _table(data["name"], own, data.get("target", ""))
-    folds = StratifiedKFold(data["folds"], shuffle=True, random_state=1 + run)
-    train, test = list(folds.split(X, y))[variant["fold"]]
+def _table_split(data: DataSpec, variant: Variant, data_dir: str | None, run: int) -> Split:
+    own = variant.set_name or str(Path(data_dir or ".") / (data.path or ""))
+    X, y, names = _table(data.name, own, data.target or "")
+    folds = StratifiedKFold(data.folds, shuffle=True, random_state=1 + run)
+    train, test = list(folds.split(X, y))[variant.fold or 0]
     prepare = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
     ).fit(X[train])

@@ -1,4 +1,4 @@
-"""Features of images for linear models: pixels, or random patches."""
+"""Features of images for linear models: pixels, or responses to random patches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ PATCH = 6  # pixels
 
 
 def pixel_features(train: Array, *others: Array) -> list[Array]:
-    """Pixels with mean zero and deviation one over the training images, in single precision."""
+    """Return standardised pixels in single precision.
+
+    Parameters
+    ----------
+    train : ndarray of shape (n, ...)
+        The training images, over which pixels get mean zero and standard deviation one.
+    *others : ndarray
+        Test images.
+
+    Returns
+    -------
+    list of ndarray of shape (n, n_features)
+    """
     flat = [
         np.asarray(images).reshape(len(images), -1).astype(np.float32)
         for images in (train, *others)
@@ -23,10 +35,23 @@ def pixel_features(train: Array, *others: Array) -> list[Array]:
 
 
 def patch_features(train: Array, *others: Array, patches: int, seed: int) -> list[Array]:
-    """Responses to random patches of the training images, pooled over quadrants.
+    """Return responses to random patches of the training images, pooled over quadrants.
 
     After Coates and Ng: patches are whitened, positive and negative parts of the responses are
-    kept apart, and the features are standardised. There are ``8 * patches`` of them.
+    separate features, and the features are standardised.
+
+    Parameters
+    ----------
+    train : ndarray of shape (n, channels, height, width)
+    *others : ndarray
+        Test images.
+    patches : int
+        The number of patches.
+    seed : int
+
+    Returns
+    -------
+    list of ndarray of shape (n, 8 * patches)
     """
     try:
         import torch

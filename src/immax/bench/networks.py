@@ -1,4 +1,4 @@
-"""Small networks for small images.
+"""Networks for small images.
 
 Two families of residual networks: those of He et al. for CIFAR (8, 20 and 32 layers, 16 to 64
 channels), and the larger ones (18 and 34 layers, 64 to 512 channels) with a stem for small images,
@@ -7,8 +7,6 @@ a 3×3 convolution in place of a strided one and pooling.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -16,7 +14,7 @@ __all__ = ["make_network"]
 
 
 class Block(nn.Module):
-    """Two convolutions and a short cut past them."""
+    """Two convolutions with a residual connection."""
 
     def __init__(self, inputs: int, outputs: int, stride: int, project: bool) -> None:
         super().__init__()
@@ -26,19 +24,19 @@ class Block(nn.Module):
         self.second_norm = nn.BatchNorm2d(outputs)
         self.padding = outputs - inputs
         self.stride = stride
-        self.short_cut: nn.Module | None = None
+        self.shortcut: nn.Module | None = None
         if project and (stride > 1 or self.padding):
-            self.short_cut = nn.Sequential(
+            self.shortcut = nn.Sequential(
                 nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs)
             )
 
     def forward(self, x: Tensor) -> Tensor:
         out = torch.relu(self.first_norm(self.first(x)))
         out = self.second_norm(self.second(out))
-        if self.short_cut is not None:
-            x = self.short_cut(x)
+        if self.shortcut is not None:
+            x = self.shortcut(x)
         elif self.stride > 1 or self.padding:
-            # Without parameters: every other pixel, and channels of zeros.
+            # A shortcut without parameters: every other pixel, and channels of zeros.
             x = x[:, :, :: self.stride, :: self.stride]
             half = self.padding // 2
             x = nn.functional.pad(x, (0, 0, 0, 0, half, self.padding - half))
@@ -46,7 +44,7 @@ class Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    """Stages of blocks, each with half the resolution of the one before."""
+    """A residual network: stages of blocks, each with half the resolution of the one before."""
 
     def __init__(
         self, blocks: list[int], widths: list[int], channels: int, n_classes: int, project: bool
@@ -73,7 +71,7 @@ class ResNet(nn.Module):
 
 
 class MLP(nn.Module):
-    """Two hidden layers."""
+    """A multi-layer perceptron with two hidden layers."""
 
     def __init__(self, inputs: int, n_classes: int, width: int = 256) -> None:
         super().__init__()
@@ -94,8 +92,20 @@ SMALL = {"resnet8": 1, "resnet20": 3, "resnet32": 5}  # blocks of each stage
 LARGE = {"resnet18": [2, 2, 2, 2], "resnet34": [3, 4, 6, 3]}
 
 
-def make_network(name: str, shape: tuple[int, ...], n_classes: int) -> Any:
-    """A network by its name, for images of shape (channels, height, width).
+def make_network(name: str, shape: tuple[int, ...], n_classes: int) -> nn.Module:
+    """Return a network by its name.
+
+    Parameters
+    ----------
+    name : str
+        "resnet8", "resnet20", "resnet32", "resnet18", "resnet34", "mlp" or "softmax".
+    shape : tuple of int
+        The shape of an image, (channels, height, width).
+    n_classes : int
+
+    Returns
+    -------
+    nn.Module
 
     Examples
     --------

@@ -1,98 +1,119 @@
-"""A page of results, in Markdown."""
+"""Pages of results, in Markdown."""
 
 from __future__ import annotations
 
-import datetime
-import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from immax.atomic import write_text
-from immax.bench.store import Store
+from immax.bench.outcomes import PlanResults
+from immax.bench.provenance import with_origin
+from immax.bench.rank_tables import rank_table
+from immax.bench.results import Results
 from immax.bench.surface_tables import Surfaces, read_surfaces, surface_table
-from immax.bench.tables import MANY, Results, Table, rank_table, result_tables
+from immax.bench.tables import MANY, result_tables
 from immax.evaluation.metrics import METRICS
 from immax.plots.ranks import plot_ranks
 from immax.plots.surfaces import plot_surfaces
 
 __all__ = ["write_page"]
 
-OF_SURFACES = ("accuracy", "log_loss")
+OF_SURFACES = ("accuracy", "log_loss")  # the metrics that pages show of surfaces
 
 
-def write_page(store: Store, out: Path, command: str, words: Path | None, reference: str) -> None:
-    """Headed by the command, the commit and the date; then words, then tables.
+def write_page(
+    results: PlanResults, out: Path, command: str, words: Path | None, reference: str
+) -> None:
+    """Write a page of results.
 
-    With many data sets, a picture of the mean ranks for each measure lies beside the page.
+    Parameters
+    ----------
+    results : PlanResults
+    out : Path
+        The page. Pictures are written next to it: of mean ranks if there are many data sets, and
+        of surfaces.
+    command : str
+        The command that made the results; left out if empty.
+    words : Path, optional
+        Markdown that goes before the tables.
+    reference : str
+        The method that others are compared with.
     """
-    records = store.records(stage="final")
-    results = Results(records)
-    counts = store.counts()
-    seconds = sum(record.seconds or 0 for record in store.records())
-    lines = [f"# {store.title}", ""]
+    records = results.done("final")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"# {results.title}", ""]
     if command:
         lines += [f"    {command}", ""]
+    counts = results.counts()
     lines += [
-        f"{_commit()}, {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}. "
-        f"{counts['done']} of {sum(counts.values())} cells, {seconds / 3600:.1f} hours of work.",
+        f"{_origin(results)}. {counts['done']} of {sum(counts.values())} cells, "
+        f"{results.seconds() / 3600:.1f} hours of work.",
         "",
     ]
     if words is not None:
         lines += [words.read_text(encoding="utf-8").strip(), ""]
-    surfaces = read_surfaces(records)
-    for metric in METRICS:
-        tables = _tables(results, metric, reference, out) + _surfaces(surfaces, metric, out)
+    arranged, surfaces = Results(records), read_surfaces(records)
+    for metric in METRICS.values():
+        tables = _tables(arranged, metric.name, reference, out)
+        tables += _surfaces(surfaces, metric.name, out)
         if tables:
-            lines += [f"## {metric.replace('_', ' ').capitalize()}", "", *tables]
+            lines += [f"## {metric.title.capitalize()}", "", *tables]
     write_text(out, "\n".join(lines).rstrip() + "\n")
+
+
+def _origin(results: PlanResults) -> str:
+    known = with_origin(results)
+    commit = f"Commit {known.commit}" if known.commit else "Not from a repository"
+    return f"{commit}, {known.date}"
 
 
 def _tables(results: Results, metric: str, reference: str, out: Path) -> list[str]:
     lines: list[str] = []
     if len(results.columns) < MANY:
         for table in result_tables(results, metric, reference):
-            if _says_something(table):
+            if not table.is_empty:
                 lines += [f"{table.title}:", "", table.markdown()]
         return lines
     for model in results.models:
         for test in results.tests:
-            table, ranks, p = rank_table(results, model, test, metric, reference)
-            if not table.rows:
+            ranked = rank_table(results, model, test, metric, reference)
+            if not ranked.methods:
                 continue
-            names = [row[0] for row in table.rows]
             picture = out.with_name(f"{out.stem}-{model}-{metric}.svg")
-            plot_ranks(names, ranks, len(results.columns), picture)
+            with _same_ids():
+                plot_ranks(ranked.methods, ranked.ranks, len(results.columns), picture)
             lines += [
-                f"{table.title}, {len(results.columns)} data sets (Friedman p = {p:.1g}):",
+                f"{ranked.table.title}, {len(results.columns)} data sets "
+                f"(Friedman p = {ranked.friedman_p:.1g}):",
+                "",
+                ranked.table.markdown(),
+                f"![Mean ranks]({picture.name})",
                 "",
             ]
-            lines += [table.markdown(), f"![Mean ranks]({picture.name})", ""]
     return lines
 
 
 def _surfaces(surfaces: list[Surfaces], metric: str, out: Path) -> list[str]:
-    """A picture of the first test, and a table for each data set and test."""
+    """Return a picture of the first test set, and a table for each data set and test set."""
     if not surfaces or metric not in OF_SURFACES:
         return []
     tests = list(dict.fromkeys(test for test, _ in surfaces[0].tests))
     picture = out.with_name(f"{out.stem}-{metric}.svg")
-    plot_surfaces(surfaces, tests[0], metric, picture)
+    with _same_ids():
+        plot_surfaces(surfaces, tests[0], metric, picture)
     lines = [f"![Gain over equal margins, {tests[0]} test]({picture.name})", ""]
-    for found in surfaces:
+    for own in surfaces:
         for test in tests:
-            table = surface_table(found, test, metric)
+            table = surface_table(own, test, metric)
             lines += [f"{table.title}:", "", table.markdown()]
     return lines
 
 
-def _says_something(table: Table) -> bool:
-    return any(cell not in ("–", "") for row in table.rows for cell in row[1:])
+@contextmanager
+def _same_ids() -> Iterator[None]:
+    """Let elements of SVG files have the same ids in every run; they are random otherwise."""
+    import matplotlib
 
-
-def _commit() -> str:
-    try:
-        shown = subprocess.run(
-            ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "not from a repository"
-    return f"Commit {shown.stdout.strip()}"
+    with matplotlib.rc_context({"svg.hashsalt": "immax"}):
+        yield

@@ -1,11 +1,12 @@
-"""The figures of the paper's tables: accuracy in per cent on test sets as imbalanced as the
-training sets, mean and standard deviation over five runs.
+"""The figures of the paper's tables.
+
+They are accuracies in per cent on test sets as imbalanced as the training sets: mean and standard
+deviation over five runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from immax.bench.cells import Cell
 
 __all__ = ["PAPER", "paper_figure"]
 
@@ -90,33 +91,45 @@ BINARY = {
 }
 
 
-def _table() -> dict[tuple[str, str, Any, str], tuple[float, float]]:
-    found: dict[tuple[str, str, Any, str], tuple[float, float]] = {}
+def _table() -> dict[tuple[str, str, float | str, str], tuple[float, float]]:
+    figures: dict[tuple[str, str, float | str, str], tuple[float, float]] = {}
     for kind, tables in (("long_tailed", LONG_TAILED), ("step", STEP)):
         for ratio, text in tables.items():
             for method, line in zip(METHODS, text.strip().splitlines(), strict=True):
                 numbers = [float(word) for word in line.split()]
                 for place, data in enumerate(DATA):
                     pair = (numbers[2 * place], numbers[2 * place + 1])
-                    found[data, kind, float(ratio), method] = pair
+                    figures[data, kind, float(ratio), method] = pair
     for name, row in BINARY.items():
         for method, pair in row.items():
-            found["cifar10", "one_vs_rest", name, method] = pair
-    return found
+            figures["cifar10", "one_vs_rest", name, method] = pair
+    return figures
 
 
 PAPER = _table()
-"""By data set, kind of imbalance, ratio (or class) and method."""
+"""Mean and deviation by data set, kind of imbalance, ratio (or class) and method."""
 
 
 def paper_figure(
-    spec: Mapping[str, Any], test: str = "imbalanced", metric: str = "accuracy"
+    cell: Cell, test: str = "imbalanced", metric: str = "accuracy"
 ) -> tuple[float, float] | None:
-    """The paper's mean and deviation for a cell, in per cent, if it has one."""
-    variant = spec["variant"]
-    networks = {"long_tailed": "resnet34", "step": "resnet34", "one_vs_rest": "linear"}
-    kind = variant.get("kind", "")
-    if test != "imbalanced" or metric != "accuracy" or spec["model"] != networks.get(kind):
+    """Return the paper's figure for a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    test : str, default="imbalanced"
+    metric : str, default="accuracy"
+
+    Returns
+    -------
+    (float, float) or None
+        Mean and standard deviation in per cent; None if the paper has no such figure.
+    """
+    kind, which = cell.variant.kind, cell.variant.ratio or cell.variant.class_name
+    models = {"long_tailed": "resnet34", "step": "resnet34", "one_vs_rest": "linear"}
+    if kind is None or which is None or cell.model != models.get(kind):
         return None
-    which = variant.get("ratio", variant.get("class"))
-    return PAPER.get((spec["data"]["name"], kind, which, spec["method"]))
+    if test != "imbalanced" or metric != "accuracy":
+        return None
+    return PAPER.get((cell.data.name, kind, which, cell.method))

@@ -1,96 +1,47 @@
 """Results of a plan in one SQLite file, which several processes may write at once.
 
-A cell is waiting, running, done or failed. A worker claims a waiting cell in one transaction,
-and says now and then that it is alive; the cell of a worker that has died is claimed again.
+A cell is waiting, running, done or failed. A worker claims a waiting cell in one transaction and
+updates a heartbeat while it runs; the cell of a worker that has died is released.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import socket
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from immax.arrays import Array
-from immax.bench.plan import Cell, Plan
-from immax.errors import WrongCall
+from immax.bench.cells import Cell, cell_from_json
+from immax.bench.outcomes import STATES, CellResult, Labels, PlanResults, Record
+from immax.bench.plan import Plan
+from immax.bench.store_format import FORMAT, SCHEMA, StoreError, convert_store
+from immax.bench.workers import is_dead, worker_name
 
-__all__ = ["Record", "Store", "StoreError"]
-
-FORMAT = 1
-SILENCE = 600.0  # seconds after which a worker on another machine counts as dead
-
-SCHEMA = """
-create table if not exists meta (key text primary key, value text not null);
-create table if not exists cells (
-    id text primary key,
-    place integer not null,
-    stage text not null,
-    family text not null,
-    spec text not null,
-    state text not null default 'waiting',
-    worker text,
-    seen real,
-    seconds real,
-    memory real,
-    environment text,
-    result text,
-    labels blob,
-    error text
-);
-create index if not exists by_state on cells (state, place);
-create table if not exists curves (
-    cell text not null,
-    epoch integer not null,
-    point text not null,
-    primary key (cell, epoch)
-);
-"""
-
-
-class StoreError(WrongCall):
-    """A results file that cannot be used, and why."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """A cell with what is known of it."""
-
-    cell: Cell
-    state: str
-    result: dict[str, Any]
-    labels: dict[str, Array]
-    seconds: float | None
-    memory: float | None
-    environment: dict[str, Any]
-    error: str | None
-
-
-def this_worker() -> str:
-    """Where and what this process is."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+__all__ = ["Store", "StoreError"]
 
 
 class Store:
-    """The results file of a plan.
+    """The results of a plan, in a file.
 
     Parameters
     ----------
-    path : path
-        Made if it does not exist.
+    path : str or Path
+        Created if it does not exist and a plan is given. A file of an earlier version is converted.
     plan : Plan, optional
-        Its cells are entered; refused if the file is another plan's, unless ``adopt``.
+        The plan whose cells are entered.
     adopt : bool, default=False
-        Take a file that another version of the plan wrote: what both have in common is kept.
+        Accept a file that another version of the plan has written: the cells that both have in
+        common are kept.
+
+    Raises
+    ------
+    StoreError
+        If the file is not a store, or belongs to another plan, or to another version of the plan.
     """
 
     def __init__(self, path: str | Path, plan: Plan | None = None, adopt: bool = False) -> None:
@@ -103,23 +54,33 @@ class Store:
             self._db.execute("pragma synchronous = normal")
             self._db.executescript(SCHEMA)
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"{str(self.path)!r} is no results file: {error}") from error
+            raise StoreError(f"{str(self.path)!r} is not a results file: {error}") from error
         self._check_format()
         if plan is not None:
             self._enter(plan, adopt)
 
     def _check_format(self) -> None:
         found = self._meta("format")
-        if found is None:
-            self._db.execute("insert or ignore into meta values ('format', ?)", (str(FORMAT),))
-        elif found != str(FORMAT):
-            raise StoreError(
-                f"{str(self.path)!r} has format {found}; this version of immax reads {FORMAT}"
-            )
+        if found == str(FORMAT):
+            return
+        with self._transaction():
+            found = self._meta("format")
+            if found is None:
+                self._set_meta(format=str(FORMAT))
+            elif found == "1":
+                self._release_abandoned()
+                convert_store(self._db, str(self.path))
+            elif found != str(FORMAT):
+                raise StoreError(
+                    f"{str(self.path)!r} has format {found}; this version of immax reads {FORMAT}"
+                )
 
     def _meta(self, key: str) -> str | None:
         row = self._db.execute("select value from meta where key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
+
+    def _set_meta(self, **values: str) -> None:
+        self._db.executemany("insert or replace into meta values (?, ?)", values.items())
 
     def _enter(self, plan: Plan, adopt: bool) -> None:
         with self._transaction():
@@ -129,22 +90,20 @@ class Store:
             if digest is not None and digest != plan.digest and not adopt:
                 raise StoreError(
                     f"{str(self.path)!r} was written by another version of the plan {name!r}; "
-                    "take another file, or --adopt to keep the cells that both have in common"
+                    "use another file, or --adopt to keep the cells that both have in common"
                 )
-            cells = plan.cells()
-            self._free_the_dead()
+            self._release_abandoned()
             self._db.execute("update cells set place = -1")
             self._db.executemany(
                 "insert into cells (id, place, stage, family, spec) values (?, ?, ?, ?, ?) "
                 "on conflict (id) do update set place = excluded.place",
                 [
-                    (cell.id, place, cell.stage, cell.group, json.dumps(cell.spec))
-                    for place, cell in enumerate(cells)
+                    (cell.id, place, cell.stage, cell.group, json.dumps(cell.to_json()))
+                    for place, cell in enumerate(plan.cells())
                 ],
             )
             self._db.execute("delete from cells where place = -1 and state = 'waiting'")
-            pairs = (("plan", plan.name), ("digest", plan.digest), ("title", plan.title))
-            self._db.executemany("insert or replace into meta values (?, ?)", pairs)
+            self._set_meta(plan=plan.name, digest=plan.digest, title=plan.title)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -157,9 +116,15 @@ class Store:
         self._db.execute("commit")
 
     def claim(self) -> Cell | None:
-        """A cell to work on, none of whose trials are open; None if there is none just now."""
+        """Claim a waiting cell whose trials, if it has any, are all done.
+
+        Returns
+        -------
+        Cell or None
+            None if there is no such cell at present.
+        """
         with self._transaction():
-            self._free_the_dead()
+            self._release_abandoned()
             row = self._db.execute(
                 """
                 select id, spec from cells as own
@@ -175,32 +140,112 @@ class Store:
             self._db.execute(
                 "update cells set state = 'running', worker = ?, seen = ?, error = null "
                 "where id = ?",
-                (this_worker(), time.time(), row[0]),
+                (worker_name(), time.time(), row[0]),
             )
-        return Cell(json.loads(row[1]))
+        return cell_from_json(json.loads(row[1]))
 
-    def retry(self) -> None:
+    def retry_failed(self) -> None:
         """Let failed cells wait again."""
         self._db.execute("update cells set state = 'waiting' where state = 'failed'")
 
-    def _free_the_dead(self) -> None:
+    def discard(self, methods: Collection[str]) -> int:
+        """Discard the results of some methods: their cells wait again.
+
+        Parameters
+        ----------
+        methods : collection of str
+
+        Returns
+        -------
+        int
+            The number of cells.
+        """
+        with self._transaction():
+            rows = self._db.execute(
+                "select id, spec from cells where state in ('done', 'failed') and place >= 0"
+            ).fetchall()
+            chosen = [(name,) for name, spec in rows if json.loads(spec)["method"] in methods]
+            self._db.executemany(
+                "update cells set state = 'waiting', result = null, labels = null, "
+                "seconds = null, memory = null, environment = null, error = null where id = ?",
+                chosen,
+            )
+            self._db.executemany("delete from curves where cell = ?", chosen)
+        return len(chosen)
+
+    def take(self, results: PlanResults, without: Collection[str] = ()) -> int:
+        """Take the results of cells that wait here from elsewhere, where they are done.
+
+        Parameters
+        ----------
+        results : PlanResults
+        without : collection of str, default=()
+            Methods whose results are not taken.
+
+        Returns
+        -------
+        int
+            The number of cells.
+        """
+        rows = self._db.execute("select id from cells where state = 'waiting' and place >= 0")
+        waiting = {name for (name,) in rows}
+        taken = 0
+        with self._transaction():
+            for record in results.done():
+                if record.cell.id in waiting and record.cell.method not in without:
+                    seconds = record.seconds or 0.0
+                    self.finish(
+                        record.cell, record.result, seconds, record.memory, record.environment
+                    )
+                    taken += 1
+            if taken and self._meta("date") is None and results.date:
+                self._set_meta(commit=results.commit, date=results.date)
+        return taken
+
+    def _release_abandoned(self) -> None:
+        """Let the cells of workers that have died wait again."""
         rows = self._db.execute("select id, worker, seen from cells where state = 'running'")
         for identity, worker, seen in rows.fetchall():
-            if _dead(worker, seen):
+            if is_dead(worker, seen):
                 self._db.execute("update cells set state = 'waiting' where id = ?", (identity,))
 
-    def alive(self, cell: Cell) -> None:
-        """Say that the cell is being worked on."""
+    def heartbeat(self, cell: Cell) -> None:
+        """Note that the worker of a cell is alive.
+
+        Parameters
+        ----------
+        cell : Cell
+        """
         self._db.execute("update cells set seen = ? where id = ?", (time.time(), cell.id))
 
-    def epoch(self, cell: Cell, number: int, point: dict[str, float]) -> None:
-        """A point of the cell's curve."""
+    def add_epoch(self, cell: Cell, number: int, point: Mapping[str, float]) -> None:
+        """Add an epoch to the learning curve of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+        number : int
+            The epoch.
+        point : mapping of str to float
+            Its loss and accuracy.
+        """
         self._db.execute(
-            "insert or replace into curves values (?, ?, ?)", (cell.id, number, json.dumps(point))
+            "insert or replace into curves values (?, ?, ?)",
+            (cell.id, number, json.dumps(dict(point))),
         )
 
     def curve(self, cell: Cell) -> list[tuple[int, dict[str, float]]]:
-        """Of all epochs that have ended."""
+        """Return the learning curve of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+
+        Returns
+        -------
+        list of (int, dict)
+            The epochs that have ended, with loss and accuracy.
+        """
         rows = self._db.execute(
             "select epoch, point from curves where cell = ? order by epoch", (cell.id,)
         )
@@ -209,101 +254,145 @@ class Store:
     def finish(
         self,
         cell: Cell,
-        result: dict[str, Any],
-        labels: dict[str, Array],
+        result: CellResult,
         seconds: float,
         memory: float | None,
-        environment: dict[str, Any],
+        environment: Mapping[str, str],
     ) -> None:
-        """Enter what was found."""
+        """Enter the result of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+        result : CellResult
+        seconds : float
+            The time that it took; kept to milliseconds.
+        memory : float or None
+            The peak memory of the process in MiB; kept to a tenth.
+        environment : mapping of str to str
+        """
         self._db.execute(
             "update cells set state = 'done', result = ?, labels = ?, seconds = ?, memory = ?, "
-            "environment = ?, error = null where id = ?",
+            "environment = ?, seen = ?, error = null where id = ?",
             (
-                json.dumps(result),
-                _packed(labels),
-                seconds,
-                memory,
-                json.dumps(environment),
+                json.dumps(result.to_json()),
+                _packed(result.labels()),
+                round(seconds, 3),
+                None if memory is None else round(memory, 1),
+                json.dumps(dict(environment)),
+                time.time(),
                 cell.id,
             ),
         )
 
+    def stamp(self, commit: str, date: str) -> None:
+        """Note the version of the code that has computed the last cell, and the date.
+
+        Parameters
+        ----------
+        commit, date : str
+        """
+        self._set_meta(commit=commit, date=date)
+
     def fail(self, cell: Cell, error: str) -> None:
-        """Enter that it went wrong, and how."""
+        """Enter that a cell has failed.
+
+        Parameters
+        ----------
+        cell : Cell
+        error : str
+            The traceback.
+        """
         self._db.execute(
             "update cells set state = 'failed', error = ? where id = ?", (error, cell.id)
         )
 
     def release(self, cell: Cell) -> None:
-        """Give the cell back, to be claimed again."""
+        """Give a claimed cell back.
+
+        Parameters
+        ----------
+        cell : Cell
+        """
         self._db.execute(
             "update cells set state = 'waiting' where id = ? and state = 'running'", (cell.id,)
         )
 
     def counts(self) -> dict[str, int]:
-        """How many cells are waiting, running, done and failed."""
-        found = dict.fromkeys(("waiting", "running", "done", "failed"), 0)
-        query = "select state, count(*) from cells where place >= 0 group by state"
-        found.update(dict(self._db.execute(query).fetchall()))
-        return found
+        """Return the number of cells in each state.
 
-    @property
-    def title(self) -> str:
-        return self._meta("title") or ""
+        Returns
+        -------
+        dict of str to int
+        """
+        counts = dict.fromkeys(STATES, 0)
+        query = "select state, count(*) from cells where place >= 0 group by state"
+        counts.update(dict(self._db.execute(query).fetchall()))
+        return counts
 
     @property
     def plan_name(self) -> str:
+        """The name of the plan."""
         return self._meta("plan") or ""
 
-    def records(self, states: Sequence[str] = ("done",), stage: str | None = None) -> list[Record]:
-        """Cells in these states, in the plan's order."""
+    def records(
+        self, states: Sequence[str] = ("done",), stage: str | None = None, group: str | None = None
+    ) -> list[Record]:
+        """Return cells with their results, in the plan's order.
+
+        Parameters
+        ----------
+        states : sequence of str, default=("done",)
+        stage : {"trial", "final"}, optional
+            By default, cells of both stages.
+        group : str, optional
+            Cells of this group only.
+
+        Returns
+        -------
+        list of Record
+        """
         rows = self._db.execute(
-            "select spec, state, result, labels, seconds, memory, environment, error, stage "
-            "from cells where place >= 0 order by place"
+            "select spec, state, result, labels, seconds, memory, environment, error from cells "
+            "where place >= 0 and (:stage is null or stage = :stage) "
+            "and (:family is null or family = :family) order by place",
+            {"stage": stage, "family": group},
         )
         return [
             Record(
-                Cell(json.loads(spec)),
+                cell_from_json(json.loads(spec)),
                 state,
-                json.loads(result or "{}"),
-                _unpacked(labels),
+                CellResult.from_json(json.loads(result or "{}"), _unpacked(labels)),
                 seconds,
                 memory,
                 json.loads(environment or "{}"),
                 error,
             )
-            for spec, state, result, labels, seconds, memory, environment, error, own in rows
-            if state in states and stage in (None, own)
+            for spec, state, result, labels, seconds, memory, environment, error in rows
+            if state in states
         ]
 
+    def results(self) -> PlanResults:
+        """Return all that is known of the plan's cells.
+
+        Returns
+        -------
+        PlanResults
+        """
+        meta = {key: self._meta(key) or "" for key in ("plan", "title", "digest", "commit", "date")}
+        return PlanResults(**meta, records=self.records(STATES))
+
     def close(self) -> None:
+        """Close the file."""
         self._db.close()
 
 
-def _dead(worker: str | None, seen: float | None) -> bool:
-    if worker is None or seen is None:
-        return True
-    host, _, pid = worker.rpartition(":")
-    if host != socket.gethostname():
-        return time.time() - seen > SILENCE
-    if int(pid) == os.getpid():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
-def _packed(labels: dict[str, Array]) -> bytes:
+def _packed(labels: Labels) -> bytes:
     text = json.dumps({name: values.tolist() for name, values in labels.items()})
     return zlib.compress(text.encode())
 
 
-def _unpacked(blob: bytes | None) -> dict[str, Array]:
+def _unpacked(blob: bytes | None) -> Labels:
     if not blob:
         return {}
     content = json.loads(zlib.decompress(blob))

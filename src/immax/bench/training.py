@@ -1,4 +1,4 @@
-"""Training of a network: SGD with Nesterov momentum and a cosine, resumable to the bit."""
+"""Training of a network by SGD with Nesterov momentum and a cosine schedule, resumable exactly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from immax.arrays import Array
 from immax.bench.augmentation import augment
 from immax.bench.checkpoint import load_checkpoint, save_checkpoint
 from immax.bench.networks import make_network
+from immax.bench.sections import TrainingPlan
 from immax.losses.spec import LossSpec
 from immax.torch import SpecLoss
 
@@ -23,13 +23,32 @@ __all__ = ["Trained", "train"]
 
 
 class Trained:
-    """A network with its normalisation, that gives scores of images."""
+    """A trained network with the normalisation of its inputs.
 
-    def __init__(self, network: nn.Module, mean: Tensor, scale: Tensor, device: Any) -> None:
+    Parameters
+    ----------
+    network : nn.Module
+    mean, scale : Tensor
+        Mean and standard deviation of each channel of the training images.
+    device : str
+    """
+
+    def __init__(self, network: nn.Module, mean: Tensor, scale: Tensor, device: str) -> None:
         self._network, self._mean, self._scale, self._device = network, mean, scale, device
 
     def scores(self, images: Array, batch: int = 1024) -> Array:
-        """Shape (n, c), in float32."""
+        """Return the scores of images.
+
+        Parameters
+        ----------
+        images : ndarray of shape (n, channels, height, width)
+        batch : int, default=1024
+            The number of images at a time.
+
+        Returns
+        -------
+        ndarray of shape (n, c), float32
+        """
         self._network.eval()
         parts = []
         with torch.inference_mode():
@@ -45,50 +64,53 @@ def train(
     images: Array,
     y: Array,
     spec: LossSpec,
-    recipe: Mapping[str, Any],
+    recipe: TrainingPlan,
     *,
     seed: int,
     device: str = "cpu",
     checkpoint: Path | None = None,
-    on_epoch: Callable[[int, dict[str, float]], None] | None = None,
+    on_epoch: Callable[[int, Mapping[str, float]], None] | None = None,
 ) -> Trained:
-    """Train to the last epoch, from a checkpoint if there is one.
+    """Train a network to the last epoch, from a checkpoint if there is one.
 
     Everything random is drawn from generators whose states are in the checkpoint: on the CPU, a
-    training that was killed ends with the same bits as one that was not. Under ``torchrun`` each
-    process takes its share of every batch.
+    training that was interrupted ends with the same bits as one that was not. Under ``torchrun``
+    each process takes its share of every batch.
 
     Parameters
     ----------
     model : str
-        A name of ``make_network``.
+        The name of a network of ``make_network``.
     images : ndarray of shape (n, channels, height, width), uint8
     y : ndarray of shape (n,)
-        Indices of classes.
+        Class codes.
     spec : LossSpec
-    recipe : mapping
-        As in a plan's [training].
+    recipe : TrainingPlan
     seed : int
-    device : str
+    device : str, default="cpu"
     checkpoint : Path, optional
-        Read if it exists, and written every so many epochs.
+        A file that is read if it exists, and written every ``recipe.checkpoint_every`` epochs.
     on_epoch : callable, optional
-        Called with the number of an epoch that has ended and its mean loss and accuracy.
+        Called at the end of each epoch with its number, and its mean loss and accuracy.
+
+    Returns
+    -------
+    Trained
     """
     rank, world = _processes()
     torch.manual_seed(seed)
     shape, n_classes = tuple(images.shape[1:]), spec.n_classes
     network = make_network(model, shape, n_classes).to(device)
-    channels_last = recipe["channels_last"] and len(shape) == 3 and model.startswith("resnet")
+    channels_last = recipe.channels_last and len(shape) == 3 and model.startswith("resnet")
     if channels_last:
-        network = network.to(memory_format=torch.channels_last)
+        network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     loss = SpecLoss(spec).to(device)
     optimiser = torch.optim.SGD(
         network.parameters(),
-        lr=recipe["lr"],
-        weight_decay=recipe["weight_decay"],
-        momentum=recipe["momentum"],
-        nesterov=recipe["momentum"] > 0,
+        lr=recipe.lr,
+        weight_decay=recipe.weight_decay,
+        momentum=recipe.momentum,
+        nesterov=recipe.momentum > 0,
     )
     mean, scale = _normalisation(images, device)
     order = torch.Generator().manual_seed(seed + 1)
@@ -100,12 +122,11 @@ def train(
             order.set_state(state["order"])
             torch.set_rng_state(state["torch"])
     runner = _distributed(network, device) if world > 1 else network
-    if recipe["compile"]:
-        runner = torch.compile(runner)
+    forward = torch.compile(runner) if recipe.compile else runner
     labels = torch.from_numpy(np.asarray(y, dtype=np.int64))
-    size = recipe["batch_size"]
+    size = recipe.batch_size
     steps = math.ceil(len(y) / size)
-    for epoch in range(first, recipe["epochs"]):
+    for epoch in range(first, recipe.epochs):
         runner.train()
         total = right = 0.0
         shuffled = torch.randperm(len(y), generator=order)
@@ -116,20 +137,20 @@ def train(
             _set_rate(optimiser, recipe, epoch + step / steps)
             rows = rows.sort().values  # reads of a memory map in order
             x = torch.from_numpy(images[rows.numpy()]).to(device).float()
-            x = augment((x - mean) / scale, recipe["augment"], recipe["pad"], order)
+            x = augment((x - mean) / scale, recipe.augment, recipe.pad, order)
             target = labels[rows].to(device)
             part = slice(rank, None, world)
             x, target = x[part], target[part]
             if channels_last:
                 x = x.contiguous(memory_format=torch.channels_last)
-            half = recipe["precision"] == "bfloat16"
+            half = recipe.precision == "bfloat16"
             with torch.autocast(torch.device(device).type, torch.bfloat16, enabled=half):
-                scores = runner(x)
+                scores = forward(x)
             value = loss(scores.float(), target)
             optimiser.zero_grad(set_to_none=True)
             value.backward()
-            if recipe.get("clip"):
-                nn.utils.clip_grad_norm_(network.parameters(), recipe["clip"])
+            if recipe.clip:
+                nn.utils.clip_grad_norm_(network.parameters(), recipe.clip)
             optimiser.step()
             total += float(value.detach()) * len(target)
             right += float((scores.argmax(1) == target).sum())
@@ -146,23 +167,23 @@ def train(
     return Trained(network, mean, scale, device)
 
 
-def _due(epoch: int, recipe: Mapping[str, Any]) -> bool:
-    return (epoch + 1) % recipe["checkpoint_every"] == 0 or epoch + 1 == recipe["epochs"]
+def _due(epoch: int, recipe: TrainingPlan) -> bool:
+    return (epoch + 1) % recipe.checkpoint_every == 0 or epoch + 1 == recipe.epochs
 
 
-def _set_rate(optimiser: Any, recipe: Mapping[str, Any], epoch: float) -> None:
-    """A cosine without restarts, after a linear warm-up."""
-    warm, epochs = recipe["warmup"], recipe["epochs"]
+def _set_rate(optimiser: torch.optim.Optimizer, recipe: TrainingPlan, epoch: float) -> None:
+    """Set the learning rate: a cosine without restarts, after a linear warm-up."""
+    warm, epochs = recipe.warmup, recipe.epochs
     if epoch < warm:
-        factor = (epoch + 1 / recipe["batch_size"]) / warm
+        factor = (epoch + 1 / recipe.batch_size) / warm
     else:
         factor = (1 + math.cos(math.pi * (epoch - warm) / max(epochs - warm, 1e-9))) / 2
     for group in optimiser.param_groups:
-        group["lr"] = recipe["lr"] * factor
+        group["lr"] = recipe.lr * factor
 
 
 def _normalisation(images: Array, device: str) -> tuple[Tensor, Tensor]:
-    """Mean and deviation of each channel, over at most 10,000 images."""
+    """Return the mean and deviation of each channel, over at most 10,000 images."""
     some = images[:: max(1, len(images) // 10_000)].astype(np.float64)
     axes = (0, *range(2, images.ndim))
     mean = torch.tensor(some.mean(axis=axes, keepdims=True)[0], dtype=torch.float32)
@@ -171,7 +192,7 @@ def _normalisation(images: Array, device: str) -> tuple[Tensor, Tensor]:
 
 
 def _processes() -> tuple[int, int]:
-    """The rank of this process and their number, joined if torchrun has started them."""
+    """Return the rank of this process and the number of processes that torchrun has started."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         return 0, 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 from immax.boosting.objectives import metric, objective
 from immax.boosting.space import suggest_boosting
@@ -24,8 +23,9 @@ _ESTIMATORS = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """An estimator, loaded when it is asked for: each needs a library of its own."""
+def __getattr__(name: str) -> type:
+    """Load an estimator on first use: each needs a library of its own."""
     if name not in _ESTIMATORS:
         raise AttributeError(f"module 'immax.boosting' has no attribute {name!r}")
-    return getattr(import_module(f"immax.boosting.{_ESTIMATORS[name]}"), name)
+    estimator: type = getattr(import_module(f"immax.boosting.{_ESTIMATORS[name]}"), name)
+    return estimator

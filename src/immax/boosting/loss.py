@@ -1,4 +1,9 @@
-"""What the boosting estimators share: the loss of a sample's classes, and what scores mean."""
+"""The loss of a boosting estimator: its classes, starting scores and probabilities.
+
+With two classes there is one score h, that of class 1, which stands for scores (-h/2, h/2). IMMAX
+is then ``Psi(h / rho_1)`` on class 1 and ``Psi(-h / rho_0)`` on class 0. Margins have mean one by
+default; margins that are given are not rescaled.
+"""
 
 from __future__ import annotations
 
@@ -6,96 +11,109 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.atomic import write_text
-from immax.boosting.pairs import ROUNDS, constant_scores, gradient_hessian
+from immax.boosting.pairs import EXPECTED_ROUNDS, constant_scores, gradient_hessian
 from immax.links import by_score, decide, immax_proba, spec_proba
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import power_margins, resolve_margins
-from immax.validation import check_choice, class_codes, nearest
+from immax.validation import class_codes, nearest
 
-__all__ = ["OWN", "BoostingLoss", "LossOwner", "check_given", "make_loss"]
+__all__ = ["BoostingLoss", "LossParameters", "Margins", "make_loss"]
 
-OWN = ("method", "margins", "power", "rule", "method_params")
-FIELDS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")
+Margins = str | ArrayLike | Mapping[object, float]
+"""Margins as estimators take them: "theory", "equal", an array, or a dict by class label."""
+
+COLUMNS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")
 
 
 @dataclass(frozen=True)
 class BoostingLoss:
-    """A loss, the classes that it is for, and the scores that boosting begins with."""
+    """A loss, the classes that it is for, and the scores that boosting begins with.
+
+    Parameters
+    ----------
+    spec : LossSpec
+        The method.
+    classes : ndarray of shape (c,)
+        The labels, sorted.
+    constants : ndarray of shape (c,), or (1,) for two classes
+        The scores that boosting begins with.
+    seed : int, default=0
+        Seeds the draws of a random loss.
+    """
 
     spec: LossSpec
     classes: Array
-    constants: Array  # (c,), or (1,) for two classes
+    constants: Array
     seed: int = 0
 
     @property
     def binary(self) -> bool:
+        """Whether there are two classes, and one score."""
         return len(self.classes) == 2
 
-    def codes(self, y: ArrayLike, name: str) -> Array:
-        """Labels to indices of classes; unknown ones are refused."""
+    def encode(self, y: ArrayLike, name: str) -> Array:
+        """Return the class indices of labels; ``name`` is what errors call them."""
         labels = column_or_1d(y)
-        found = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
-        unknown = labels[self.classes[found] != labels]
+        codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
+        unknown = labels[self.classes[codes] != labels]
         if unknown.size:
             raise ValueError(
                 f"{name} holds the label {unknown.tolist()[0]!r}, which is none of the training "
                 f"labels {self.classes.tolist()}"
             )
-        return np.asarray(found)
+        return np.asarray(codes)
 
-    def encoded(self, sets: Iterable[tuple[Any, ArrayLike]]) -> list[tuple[Any, Array]]:
-        """Evaluation sets, with codes for labels."""
+    def encode_sets(
+        self, sets: Iterable[tuple[Features, ArrayLike]]
+    ) -> list[tuple[Features, Array]]:
+        """Return evaluation sets with class indices for labels."""
         return [
-            (data, self.codes(labels, f"eval_set[{number}]"))
+            (data, self.encode(labels, f"eval_set[{number}]"))
             for number, (data, labels) in enumerate(sets)
         ]
 
-    def start(self, n: int) -> Array:
-        """The constant scores, for n samples."""
+    def starting_scores(self, n: int) -> Array:
+        """Return the constant scores, once for each of n samples."""
         return np.full(n, self.constants[0]) if self.binary else np.tile(self.constants, (n, 1))
 
     def pairs(
         self, scores: Array, y: Array, weight: Array | None = None, factor: float = 1.0
     ) -> tuple[Array, Array]:
-        """Gradients and Hessians; the draws of a random loss are the same in every round."""
+        """Return gradients and Hessians; a random loss has the same draws in every round."""
         drop = self.spec.draw(len(y), self.seed)
         return gradient_hessian(self.spec, scores, y, weight, drop, factor)
 
     def losses(self, scores: Array, y: Array) -> Array:
-        """Of every sample."""
-        return self.spec.loss(self._both(scores), y, self.seed)
+        """Return the loss of every sample, shape (n,)."""
+        return self.spec.loss(self._both_scores(scores), y, self.seed)
 
-    def _both(self, scores: Array) -> Array:
+    def _both_scores(self, scores: Array) -> Array:
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
 
     def proba(self, scores: Array) -> Array:
-        """Class probabilities, through the link."""
+        """Return class probabilities by the link, shape (n, c)."""
         if self.spec.name == "immax":
-            rho = self.spec.temperature
-            if self.binary:  # of one score only the ratio of the margins counts
-                scores = scores / scores.dtype.type(rho.sum())
-            return immax_proba(scores, rho, calls=ROUNDS)
-        return spec_proba(self._both(scores), self.spec, calls=ROUNDS)
+            return immax_proba(scores, self.spec.temperature, expected_calls=EXPECTED_ROUNDS)
+        both = self._both_scores(scores)
+        return spec_proba(both, self.spec, expected_calls=EXPECTED_ROUNDS)
 
     def labels(self, scores: Array, rule: str) -> Array:
-        """By the highest score or the highest probability."""
-        return np.asarray(
-            self.classes[decide(self.proba(scores)) if rule == "bayes" else by_score(scores)]
-        )
+        """Return the labels of the highest scores, or with rule "bayes" of the probabilities."""
+        codes = decide(self.proba(scores)) if rule == "bayes" else by_score(scores)
+        return np.asarray(self.classes[codes])
 
     def save(self, model: str | Path) -> None:
-        """Beside a model's file."""
-        content: dict[str, Any] = {
+        """Write the loss to a JSON file next to the model's file."""
+        content = {
             "format": 1,
             "name": self.spec.name,
             "focus": self.spec.focus,
@@ -105,17 +123,17 @@ class BoostingLoss:
             "constants": self.constants.tolist(),
             "seed": self.seed,
         }
-        content |= {name: getattr(self.spec, name).tolist() for name in FIELDS}
-        write_text(_beside(model), json.dumps(content, indent=1))
+        content |= {name: getattr(self.spec, name).tolist() for name in COLUMNS}
+        write_text(_loss_path(model), json.dumps(content, indent=1))
 
     @classmethod
     def load(cls, model: str | Path) -> BoostingLoss:
-        """From beside a model's file."""
-        path = _beside(model)
+        """Read the loss from the file next to the model's file."""
+        path = _loss_path(model)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             spec = LossSpec(
-                **{name: content[name] for name in FIELDS},
+                **{name: content[name] for name in COLUMNS},
                 focus=content["focus"],
                 drop_rate=content["drop_rate"],
                 name=content["name"],
@@ -124,31 +142,53 @@ class BoostingLoss:
             return cls(spec, classes, np.array(content["constants"]), int(content["seed"]))
         except FileNotFoundError:
             raise FileNotFoundError(
-                f"{path} is missing: the margins of the model {model}, without which its scores "
-                "mean nothing; save_model writes both"
+                f"{path} is missing: it holds the margins of the model {model}, which turn its "
+                "scores into probabilities; save_model writes both files"
             ) from None
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is damaged: {error}") from error
 
 
-def _beside(model: str | Path) -> Path:
+def _loss_path(model: str | Path) -> Path:
     return Path(f"{model}.immax.json")
 
 
-def make_loss(
-    y: ArrayLike,
-    weight: Array | None,
-    *,
-    method: str,
-    method_params: dict[str, Any] | None,
-    margins: Any,
-    power: float | None,
-    seed: int,
-) -> tuple[BoostingLoss, Array]:
-    """The loss of a method for a sample's classes, and the indices of the sample's labels.
+class LossParameters(TypedDict):
+    """The parameters of an estimator that determine its loss."""
 
-    Margins are scaled to a mean of one, so that equal margins are the library's own objective.
+    method: str
+    margins: Margins
+    power: float | None
+    method_params: dict[str, float] | None
+
+
+def make_loss(
+    y: ArrayLike, weight: Array | None, seed: int, parameters: LossParameters
+) -> tuple[BoostingLoss, Array]:
+    """Return the loss of a method for a sample's classes, and the sample's class indices.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels of any type.
+    weight : ndarray of shape (n,), optional
+        Sample weights.
+    seed : int
+        Seeds the draws of a random loss.
+    parameters : LossParameters
+        The estimator's.
+
+    Returns
+    -------
+    loss : BoostingLoss
+    codes : ndarray of int, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the parameters contradict each other, or do not suit the classes.
     """
+    method = parameters["method"]
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
     if y is None:
@@ -161,57 +201,19 @@ def make_loss(
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(float)
     if not (counts > 0).all():
         raise ValueError("every class needs a positive total sample_weight")
-    if method != "immax":
-        if power is not None:
-            raise ValueError(f"power is for method='immax'; got method={method!r}")
-        spec = make_spec(method, counts, **(method_params or {}))
-    else:
-        if method_params:
-            raise ValueError("method='immax' takes margins or power instead of method_params")
-        rho = (
-            resolve_margins(margins, classes, counts, None)
-            if power is None
-            else power_margins(counts, float(power))
-        )
-        spec = LossSpec(rho / rho.mean(), name="immax")
+    spec = _make_spec(parameters, classes, counts)
     return BoostingLoss(spec, classes, constant_scores(spec, counts), seed), codes
 
 
-class LossOwner:
-    """An estimator's parameters of the loss, and what it has once its loss is known."""
-
-    loss_: BoostingLoss
-
-    def _set_own(self, *values: Any) -> None:
-        for name, value in zip(OWN, values, strict=True):
-            setattr(self, name, value)
-
-    def _make_loss(self, X: Any, y: Any, weight: Any, seed: Any) -> tuple[BoostingLoss, Array]:
-        own = {name: getattr(self, name) for name in OWN}
-        check_choice("rule", own.pop("rule"), ("score", "bayes"))
-        shape = getattr(X, "shape", None)
-        if shape is not None and 0 in shape:
-            what = "sample" if shape[0] == 0 else "feature"
-            raise ValueError(f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
-        weight = None if weight is None else np.asarray(weight, dtype=float)
-        number = int(seed) if isinstance(seed, (int, np.integer)) else 0
-        return make_loss(y, weight, seed=number, **own)
-
-    def _keep(self, loss: BoostingLoss) -> None:
-        self.loss_ = loss
-        self.margins_ = loss.spec.temperature if loss.spec.name == "immax" else None
-
-    def _known_loss(self) -> BoostingLoss:
-        if not hasattr(self, "loss_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-        return self.loss_
-
-
-def check_given(params: Mapping[str, Any], taken: Iterable[str], rounds: str) -> None:
-    """Refuse what the method takes the place of, and a number of rounds below one."""
-    for name in taken:
-        if params.get(name) is not None:
-            raise ValueError(f"{name} is given by the method; leave it at None")
-    number = params.get(rounds)
-    if number is not None and number < 1:
-        raise ValueError(f"{rounds} must be at least 1; got {number!r}")
+def _make_spec(parameters: LossParameters, classes: Array, counts: Array) -> LossSpec:
+    method, margins, power = parameters["method"], parameters["margins"], parameters["power"]
+    method_params = parameters["method_params"] or {}
+    if method != "immax":
+        if power is not None:
+            raise ValueError(f"power is for method='immax'; got method={method!r}")
+        return make_spec(method, counts, **method_params)
+    if method_params:
+        raise ValueError("method='immax' takes margins or power instead of method_params")
+    if power is not None:
+        return LossSpec(power_margins(counts, float(power)), name="immax")
+    return LossSpec(resolve_margins(margins, classes, counts), name="immax")

@@ -1,10 +1,9 @@
-"""Gradients and Hessians of a loss, as boosting libraries want them."""
+"""Gradients and Hessians of a loss in the scores, in the form that boosting libraries use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +15,19 @@ from immax.losses.spec import LossSpec
 from immax.solvers import Problem, solve
 from immax.threads import available_cores, in_threads
 
-__all__ = ["FLOOR", "ROUNDS", "class_table", "constant_scores", "gradient_hessian"]
+__all__ = [
+    "EXPECTED_ROUNDS",
+    "HESSIAN_FLOOR",
+    "class_columns",
+    "constant_scores",
+    "gradient_hessian",
+    "hessian_factor",
+    "is_plain",
+    "two_class_columns",
+]
 
-FLOOR = 1e-16  # XGBoost's own
-ROUNDS = 100  # about as often as the same is asked for
+HESSIAN_FLOOR = 1e-16  # XGBoost's own
+EXPECTED_ROUNDS = 100  # boosting rounds over which the cost of compilation is spread
 BLOCK_ROWS = 4096
 ENTRIES_FOR_THREADS = 50_000
 
@@ -32,31 +40,37 @@ def gradient_hessian(
     drop: Array | None = None,
     factor: float = 1.0,
 ) -> tuple[Array, Array]:
-    """Gradient and diagonal Hessian of every sample's loss in its scores, in single precision.
+    """Return the gradient and the diagonal Hessian of every sample's loss in its scores.
 
-    Hessians are exact but for a floor of 1e-16, where p (1 - p) vanishes, and the focal loss,
-    whose negative ones are raised to it too.
+    Hessians are exact, but for a floor of 1e-16 where p (1 - p) vanishes; negative ones of the
+    focal loss are raised to it too.
 
     Parameters
     ----------
     spec : LossSpec
+        The method.
     scores : ndarray of shape (n, c), or (n,) for two classes
-        In either layout; the results have the same. One-dimensional scores h are those of class
-        1, as scores (-h/2, h/2).
+        In either memory layout; the results have the same one. One-dimensional scores h are those
+        of class 1, as scores (-h/2, h/2).
     y : ndarray of int, shape (n,)
+        Class indices.
     weight : ndarray of shape (n,), optional
+        Sample weights.
     drop : ndarray of bool, shape (n,), optional
         As in ``SoftmaxKernel``.
-    factor : float
-        Multiplies the Hessians: the libraries' own objectives have 2 (XGBoost) or c / (c - 1)
-        (LightGBM) for many classes.
+    factor : float, default=1.0
+        Multiplies the Hessians, such as ``hessian_factor("xgboost", c)``.
+
+    Returns
+    -------
+    gradient, hessian : ndarrays of float32, of the shape of the scores
     """
     if scores.ndim == 1:
-        return _single(spec, scores, y, weight, drop, factor)
-    layout = "F" if scores.flags.f_contiguous and not scores.flags.c_contiguous else "C"
-    gradient: Array = np.empty(scores.shape, np.float32, order=layout)  # type: ignore[call-overload]
+        return _single_score(spec, scores, y, weight, drop, factor)
+    by_class = scores.flags.f_contiguous and not scores.flags.c_contiguous
+    gradient: Array = np.empty(scores.shape, np.float32, order="F" if by_class else "C")
     hessian = np.empty_like(gradient)
-    if worth_compiling(ROUNDS * scores.size):
+    if worth_compiling(EXPECTED_ROUNDS * scores.size):
         _compiled(spec, scores, y, weight, drop, factor, gradient, hessian)
         return gradient, hessian
     for start in range(0, len(y), BLOCK_ROWS):
@@ -71,8 +85,28 @@ def gradient_hessian(
         block = np.asarray(scores[rows], dtype=np.float32)
         gradient[rows], bend = kernel.gradient_diagonal(block)
         bend *= np.float32(factor)
-        np.maximum(bend, np.float32(FLOOR), out=hessian[rows])
+        np.maximum(bend, np.float32(HESSIAN_FLOOR), out=hessian[rows])
     return gradient, hessian
+
+
+def hessian_factor(library: str, n_classes: int) -> float:
+    """Return the factor of the Hessians in a library's own objective.
+
+    Parameters
+    ----------
+    library : {"xgboost", "lightgbm"}
+        The library.
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    float
+        1 for two classes; for more, 2 (XGBoost) or c / (c - 1) (LightGBM).
+    """
+    if n_classes == 2:
+        return 1.0
+    return 2.0 if library == "xgboost" else n_classes / (n_classes - 1)
 
 
 def _compiled(
@@ -87,29 +121,71 @@ def _compiled(
 ) -> None:
     from immax.compiled.boosting import gradient_pairs
 
-    none = np.empty(0, np.float32)
-    table = [
-        values.astype(np.float32)
-        for values in (1 / spec.temperature, spec.scale, spec.offset, spec.target_offset)
-    ]
-    fixed = (
-        scores,
-        np.asarray(y, dtype=np.intp),
-        *table,
-        spec.weight.astype(np.float32),
-        none if weight is None else np.asarray(weight, dtype=np.float32),
-        float(spec.focus),
-        np.empty(0, bool) if drop is None else drop,
-        spec.droppable,
-        float(factor),
-        FLOOR,
-        gradient,
-        hessian,
+    labels = np.asarray(y, dtype=np.intp)
+    slope, scale, offset, target_offset, class_weight = class_columns(spec).astype(np.float32)
+    sample_weight = np.asarray([] if weight is None else weight, dtype=np.float32)
+    dropped = np.empty(0, bool) if drop is None else drop
+
+    def fill(begin: int, end: int) -> None:
+        gradient_pairs(
+            scores,
+            labels,
+            slope,
+            scale,
+            offset,
+            target_offset,
+            class_weight,
+            is_plain(spec),
+            sample_weight,
+            float(spec.focus),
+            dropped,
+            spec.droppable,
+            float(factor),
+            HESSIAN_FLOOR,
+            gradient,
+            hessian,
+            begin,
+            end,
+            np.empty(spec.n_classes, np.float32),
+        )
+
+    _fill_in_threads(fill, len(y), scores.size)
+
+
+def class_columns(spec: LossSpec) -> Array:
+    """Return the arguments of the compiled kernels that differ between the classes.
+
+    Parameters
+    ----------
+    spec : LossSpec
+        The method.
+
+    Returns
+    -------
+    ndarray of shape (5, c)
+        Inverse temperature, scale, offset, target offset and weight.
+    """
+    return np.stack(
+        (1 / spec.temperature, spec.scale, spec.offset, spec.target_offset, spec.weight)
     )
-    _in_parts(gradient_pairs, fixed, len(y), scores.size)
 
 
-def _single(
+def is_plain(spec: LossSpec) -> bool:
+    """Return whether a method has neither scales nor offsets, which kernels then skip.
+
+    Parameters
+    ----------
+    spec : LossSpec
+        The method.
+
+    Returns
+    -------
+    bool
+    """
+    return bool((spec.scale == 1).all() and not spec.offset.any())
+
+
+def _single_score(
     spec: LossSpec,
     scores: Array,
     y: Array,
@@ -117,56 +193,82 @@ def _single(
     drop: Array | None,
     factor: float,
 ) -> tuple[Array, Array]:
-    if drop is None and worth_compiling(ROUNDS * scores.size):
-        return _single_compiled(spec, scores, y, weight, factor)
+    if drop is None and worth_compiling(EXPECTED_ROUNDS * scores.size):
+        return _single_score_compiled(spec, scores, y, weight, factor)
     ones = np.ones(len(y), np.float32) if weight is None else np.asarray(weight, np.float32)
     risk = binary_risk(spec, y, ones, drop)
     column = np.asarray(scores, dtype=np.float32)[:, None]
     gradient = risk.value_gradient(column)[1][:, 0]
     hessian = risk.curvature(column).diagonal()[:, 0]
-    return gradient, np.maximum(np.float32(factor) * hessian, np.float32(FLOOR))
+    return gradient, np.maximum(np.float32(factor) * hessian, np.float32(HESSIAN_FLOOR))
 
 
-def _single_compiled(
+def _single_score_compiled(
     spec: LossSpec, scores: Array, y: Array, weight: Array | None, factor: float
 ) -> tuple[Array, Array]:
     from immax.compiled.boosting import focal_pairs, single_pairs
 
     gradient, hessian = np.empty((2, len(y)), np.float32)
-    fixed = (scores, np.asarray(y, dtype=np.intp), *class_table(spec))
-    filled = (float(factor), FLOOR, gradient, hessian)
-    if spec.focus:
-        _in_parts(focal_pairs, (*fixed, float(spec.focus), *filled), len(y), len(y))
-    else:
-        _in_parts(single_pairs, (*fixed, *filled), len(y), len(y) // 10)
+    slope, shift, class_weight = two_class_columns(spec).astype(np.float32)
+    inputs = (scores, np.asarray(y, dtype=np.intp), slope, shift, class_weight)
+    outputs = (float(factor), HESSIAN_FLOOR, gradient, hessian)
+
+    def fill(begin: int, end: int) -> None:
+        if spec.focus:
+            focal_pairs(*inputs, float(spec.focus), *outputs, begin, end)
+        else:
+            single_pairs(*inputs, *outputs, begin, end)
+
+    _fill_in_threads(fill, len(y), len(y) if spec.focus else len(y) // 10)
     if weight is not None:
         gradient *= weight
         hessian *= weight
-        np.maximum(hessian, np.float32(FLOOR), out=hessian)
+        np.maximum(hessian, np.float32(HESSIAN_FLOOR), out=hessian)
     return gradient, hessian
 
 
-def class_table(spec: LossSpec) -> tuple[Array, Array, Array]:
-    """Slope, shift and weight of a sample of either of two classes, in single precision."""
+def two_class_columns(spec: LossSpec) -> Array:
+    """Return what the loss of a single score is for either of two classes.
+
+    Parameters
+    ----------
+    spec : LossSpec
+        A method for two classes.
+
+    Returns
+    -------
+    ndarray of shape (3, 2)
+        Slope, shift and weight in ``weight_y Psi(slope_y h + shift_y)``.
+    """
     each = binary_risk(spec, np.arange(2), np.ones(2), None)
-    slope, shift, weight = (
-        part.astype(np.float32) for part in (each.slope, each.shift, each.weight)
-    )
-    return slope, shift, weight
+    return np.stack((each.slope, each.shift, each.weight))
 
 
-def _in_parts(kernel: Callable[..., None], fixed: tuple[Any, ...], n: int, entries: int) -> None:
-    """Rows in threads, if there is enough to do: a library's own threads may still be busy."""
+def _fill_in_threads(fill: Callable[[int, int], None], n: int, entries: int) -> None:
+    """Fill ranges of rows in threads if there is enough work.
+
+    There are more ranges than cores, because the library's own threads may still be busy.
+    """
     count = 1 if entries < ENTRIES_FOR_THREADS else 2 * available_cores()
-    edges = np.linspace(0, n, count + 1).astype(int).tolist()
-    in_threads(kernel, [(*fixed, *ends) for ends in pairwise(edges)])
+    in_threads(fill, list(pairwise(np.linspace(0, n, count + 1).astype(int).tolist())))
 
 
 def constant_scores(spec: LossSpec, counts: Array) -> Array:
-    """The scores that minimise the loss if nothing is known but the class counts.
+    """Return the constant scores that minimise the loss of a sample with these class counts.
 
-    Shape (c,), with mean zero; (1,) for two classes, the score of class 1. A loss that is drawn is
-    taken in its mean.
+    A loss with random draws is averaged over them.
+
+    Parameters
+    ----------
+    spec : LossSpec
+        The method.
+    counts : ndarray of shape (c,)
+        Number (or total weight) of samples per class.
+
+    Returns
+    -------
+    ndarray of shape (c,), or (1,) for two classes
+        With mean zero; for two classes, the score of class 1.
 
     Examples
     --------
@@ -183,5 +285,5 @@ def constant_scores(spec: LossSpec, counts: Array) -> Array:
     risk: MarginRisk | SoftmaxRisk = (
         binary_risk(spec, y, share, drop) if c == 2 else SoftmaxRisk(spec, y, share, drop)
     )
-    found = solve(Problem(np.zeros((y.size, 1)), risk, 1.0), "newton", tol=1e-13).theta[:, -1]
-    return np.asarray(found if c == 2 else found - found.mean())
+    biases = solve(Problem(np.zeros((y.size, 1)), risk, 1.0), "newton", tol=1e-13).theta[:, -1]
+    return np.asarray(biases if c == 2 else biases - biases.mean())

@@ -1,30 +1,47 @@
-"""A search space for boosted trees."""
+"""A hyper-parameter search space for boosted trees."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 from immax.validation import check_choice
 
-__all__ = ["suggest_boosting"]
+__all__ = ["Trial", "suggest_boosting"]
 
 
-def suggest_boosting(trial: Any, library: str = "xgboost") -> dict[str, Any]:
-    """Parameters of an estimator for a trial of Optuna, margins' power and rule among them.
+class Trial(Protocol):
+    """The methods of ``optuna.Trial`` that are used here."""
+
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
+    def suggest_int(self, name: str, low: int, high: int) -> int: ...
+    def suggest_categorical(self, name: str, choices: Sequence[str]) -> str: ...
+
+
+def suggest_boosting(trial: Trial, library: str = "xgboost") -> dict[str, float | int | str]:
+    """Suggest an estimator's parameters for a trial of Optuna.
 
     Parameters
     ----------
     trial : optuna.Trial
-    library : {"xgboost", "lightgbm", "catboost"}
+        The trial.
+    library : {"xgboost", "lightgbm", "catboost"}, default="xgboost"
+        The library of the estimator.
 
     Returns
     -------
     dict
-        For ``IMMAXXGBClassifier(**parameters)`` or another of the estimators.
+        For ``IMMAXXGBClassifier(**parameters)`` or another of the estimators; the power of the
+        margins and the rule of decision are among them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such library.
     """
     check_choice("library", library, ("xgboost", "lightgbm", "catboost"))
     rate = trial.suggest_float("learning_rate", 0.02, 0.3, log=True)
-    found: dict[str, Any] = {
+    parameters: dict[str, float | int | str] = {
         "power": trial.suggest_float("power", -0.5, 1.0),
         "rule": trial.suggest_categorical("rule", ["score", "bayes"]),
         "learning_rate": rate,
@@ -32,8 +49,9 @@ def suggest_boosting(trial: Any, library: str = "xgboost") -> dict[str, Any]:
     depth = trial.suggest_int("depth", 3, 8)
     penalty = trial.suggest_float("l2", 0.1, 30.0, log=True)
     if library == "catboost":
-        return found | {"depth": depth, "l2_leaf_reg": penalty}
-    found |= {"subsample": trial.suggest_float("subsample", 0.6, 1.0), "reg_lambda": penalty}
+        return parameters | {"depth": depth, "l2_leaf_reg": penalty}
+    subsample = trial.suggest_float("subsample", 0.6, 1.0)
+    parameters |= {"subsample": subsample, "reg_lambda": penalty}
     if library == "lightgbm":
-        return found | {"num_leaves": 2**depth - 1, "subsample_freq": 1}
-    return found | {"max_depth": depth}
+        return parameters | {"num_leaves": 2**depth - 1, "subsample_freq": 1}
+    return parameters | {"max_depth": depth}

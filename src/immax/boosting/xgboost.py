@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
-from immax.arrays import Array
-from immax.boosting.eval_metrics import METRICS
-from immax.boosting.loss import OWN, BoostingLoss, LossOwner, check_given
+from immax.arrays import Array, Features
+from immax.boosting.estimator import LOSS_PARAMETERS, BoostingLossMixin, check_library_parameters
+from immax.boosting.eval_metrics import EVAL_METRICS
+from immax.boosting.loss import BoostingLoss, Margins
+from immax.boosting.pairs import hessian_factor
 
 try:
     from xgboost import XGBClassifier
@@ -19,10 +24,14 @@ except ModuleNotFoundError as error:
 __all__ = ["IMMAXXGBClassifier"]
 
 
-class IMMAXXGBClassifier(XGBClassifier, LossOwner):
+Objective = Callable[[Array, Array, Array | None], tuple[Array, Array]]
+Metric = str | Callable[..., float] | Sequence[object] | None
+
+
+class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
     """``XGBClassifier`` with a margin for each class, or with any method of the catalogue.
 
-    Every other parameter, ``fit``'s arguments among them, is XGBoost's. Labels may be of any kind.
+    All other parameters, and the arguments of ``fit``, are XGBoost's. Labels may be of any type.
     Boosting begins at the constant scores that minimise the loss, which are the model's
     ``base_score``.
 
@@ -31,24 +40,26 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
     method : str, default="immax"
         A key of ``immax.losses.catalog.METHODS``.
     margins : "theory", "equal", array-like or dict, default="theory"
-        As in IMMAXClassifier, scaled to a mean of one: equal margins are XGBoost's own objective.
+        As in IMMAXClassifier. "theory" and "equal" have mean one: equal margins are XGBoost's own
+        objective. Margins that are given are not rescaled.
     power : float, optional
-        Instead of margins: ``rho_k ∝ n_k^power``.
+        Margins ``rho_k ∝ n_k^power`` of mean one, instead of ``margins``.
     rule : {"score", "bayes"}, default="score"
-        How ``predict`` decides.
+        Whether ``predict`` returns the class of the highest score or of the highest probability.
     method_params : dict, optional
         Hyper-parameters of methods other than "immax".
     **kwargs
-        Parameters of XGBClassifier, but for ``objective``, ``base_score`` and
-        ``scale_pos_weight``, which the method takes the place of. ``eval_metric`` is by default
-        the link's log-loss; "logloss", "mlogloss", "error" and "merror" are those of the link's
-        probabilities and of the labels.
+        Parameters of XGBClassifier, except ``objective``, ``base_score`` and
+        ``scale_pos_weight``, which the method determines. ``eval_metric`` is by default the
+        log-loss of the link's probabilities; "logloss" and "mlogloss" are that too, "error" and
+        "merror" the error of the labels by score.
 
     Attributes
     ----------
-    margins_ : ndarray of shape (n_classes,)
-        For method "immax".
+    margins_ : ndarray of shape (n_classes,), or None
+        The margins of method "immax".
     loss_ : BoostingLoss
+        The loss that was boosted.
 
     Examples
     --------
@@ -59,124 +70,149 @@ class IMMAXXGBClassifier(XGBClassifier, LossOwner):
     True
     """
 
-    objective: Any
-    base_score: Any
-    eval_metric: Any
+    objective: Objective | None
+    base_score: list[float] | float | None
+    eval_metric: Metric
 
     def __init__(
         self,
         *,
         method: str = "immax",
-        margins: Any = "theory",
+        margins: Margins = "theory",
         power: float | None = None,
         rule: str = "score",
-        method_params: dict[str, Any] | None = None,
+        method_params: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"objective": None, **kwargs})
-        self._set_own(method, margins, power, rule, method_params)
+        self._set_loss_parameters(method, margins, power, rule, method_params)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
         return tags
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """XGBoost's own parameters."""
+        """Return XGBoost's own parameters, without those of the loss."""
         params = super().get_xgb_params()
-        return {name: value for name, value in params.items() if name not in OWN}
+        return {name: value for name, value in params.items() if name not in LOSS_PARAMETERS}
 
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Features,
+        y: ArrayLike,
         *,
-        sample_weight: Any = None,
-        eval_set: Any = None,
-        sample_weight_eval_set: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Sequence[tuple[Features, ArrayLike]] | None = None,
+        sample_weight_eval_set: Sequence[ArrayLike] | None = None,
         **options: Any,
     ) -> Self:
-        """As XGBClassifier's; see there for the other arguments."""
-        taken = ("objective", "base_score", "scale_pos_weight")
-        check_given(self.get_params(), taken, "n_estimators")
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Labels of any type.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+        eval_set : sequence of (X, y), optional
+            Evaluation sets.
+        sample_weight_eval_set : sequence of array-like, optional
+            Sample weights of the evaluation sets.
+        **options
+            Other arguments of ``XGBClassifier.fit``.
+
+        Returns
+        -------
+        IMMAXXGBClassifier
+            The fitted estimator.
+        """
+        reserved = ("objective", "base_score", "scale_pos_weight")
+        check_library_parameters(self.get_params(), reserved, "n_estimators")
         loss, codes = self._make_loss(X, y, sample_weight, self.random_state)
-        encoded = loss.encoded(eval_set or ())
+        sets = loss.encode_sets(eval_set or ())
         given = self.eval_metric
         self.objective = _objective(loss, codes)
         self.base_score = _base_score(loss)
-        self.eval_metric = _metric(given, loss)
+        self.eval_metric = _eval_metric(given, loss)
         try:
             super().fit(
                 X,
                 codes,
                 sample_weight=sample_weight,
-                eval_set=encoded or None,
+                eval_set=sets or None,
                 sample_weight_eval_set=sample_weight_eval_set,
                 **options,
             )
         finally:
             self.objective = self.base_score = None
             self.eval_metric = given
-        self._keep(loss)
+        self._set_loss(loss)
         return self
 
     @property
     def classes_(self) -> Array:
+        """The labels, sorted."""
         return self.loss_.classes if hasattr(self, "loss_") else super().classes_
 
-    def decision_function(self, X: Any, **options: Any) -> Array:
-        """Scores: shape (n,) for two classes, the score of ``classes_[1]``; else (n, c)."""
-        self._known_loss()
+    def decision_function(self, X: Features, **options: Any) -> Array:
+        """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
+        self._fitted_loss()
         return np.asarray(super().predict(X, output_margin=True, **options))
 
-    def predict(self, X: Any, output_margin: bool = False, **options: Any) -> Array:
-        """Labels, by ``rule``; scores with ``output_margin``."""
+    def predict(self, X: Features, output_margin: bool = False, **options: Any) -> Array:
+        """Return labels by ``rule``, or scores with ``output_margin``."""
         scores = self.decision_function(X, **options)
-        return scores if output_margin else self._known_loss().labels(scores, self.rule)
+        return scores if output_margin else self._predict_labels(scores)
 
-    def predict_proba(self, X: Any, **options: Any) -> Array:
-        """Class probabilities, shape (n, c)."""
-        return self._known_loss().proba(self.decision_function(X, **options))
+    def predict_proba(self, X: Features, **options: Any) -> Array:
+        """Return class probabilities, shape (n, c)."""
+        return self._fitted_loss().proba(self.decision_function(X, **options))
 
-    def save_model(self, fname: Any) -> None:
-        """XGBoost's own file, and beside it ``.immax.json`` with margins and classes."""
+    def save_model(self, fname: str | Path) -> None:
+        """Write XGBoost's own file, and next to it ``.immax.json`` with margins and classes."""
         super().save_model(fname)
-        self._known_loss().save(fname)
+        self._fitted_loss().save(fname)
 
-    def load_model(self, fname: Any) -> None:
-        """What ``save_model`` wrote."""
+    def load_model(self, fname: str | Path) -> None:
+        """Read the files that ``save_model`` wrote."""
         loss = BoostingLoss.load(fname)
         super().load_model(fname)
         self.objective = None
-        self._keep(loss)
+        self._set_loss(loss)
         self.n_classes_ = len(loss.classes)
 
 
-def _objective(loss: BoostingLoss, codes: Array) -> Callable[..., tuple[Array, Array]]:
-    """Of the training sample with these codes, which XGBoost would give in single precision."""
-    factor = 1.0 if loss.binary else 2.0  # XGBoost's softmax has it
+def _objective(loss: BoostingLoss, codes: Array) -> Objective:
+    """Return the objective of a training sample; XGBoost has its labels in single precision."""
+    factor = hessian_factor("xgboost", len(loss.classes))
 
-    def objective(_: Array, scores: Array, sample_weight: Any = None) -> tuple[Array, Array]:
+    def objective(
+        _: Array, scores: Array, sample_weight: Array | None = None
+    ) -> tuple[Array, Array]:
         return loss.pairs(scores, codes, sample_weight, factor)
 
     return objective
 
 
-def _base_score(loss: BoostingLoss) -> Any:
+def _base_score(loss: BoostingLoss) -> list[float] | float:
     if not loss.binary:
         return [float(score) for score in loss.constants]
     return float(1 / (1 + np.exp(-loss.constants[0])))
 
 
-def _metric(given: Any, loss: BoostingLoss) -> Any:
+def _eval_metric(given: Metric, loss: BoostingLoss) -> Metric:
+    """Return our metric of the same name in place of XGBoost's, which misreads the scores."""
     names = {"logloss": "log_loss", "mlogloss": "log_loss", "error": "error", "merror": "error"}
     given = "logloss" if given is None else given
-    if isinstance(given, str) and given in names:
-        function = METRICS[names[given]]
+    if not isinstance(given, str) or given not in names:
+        return given
+    function = EVAL_METRICS[names[given]]
 
-        def metric(y: Array, scores: Array, sample_weight: Any = None) -> float:
-            return function(loss, scores, y.astype(np.intp), sample_weight)
+    def metric(y: Array, scores: Array, sample_weight: Array | None = None) -> float:
+        return function(loss, scores, y.astype(np.intp), sample_weight)
 
-        metric.__name__ = given
-        return metric
-    return given
+    metric.__name__ = given
+    return metric

@@ -1,1 +1,1 @@
-"""The command ``immax``: one thin module for each of its commands."""
+"""The command ``immax``, with one thin module for each of its commands."""

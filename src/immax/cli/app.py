@@ -1,4 +1,4 @@
-"""The command's tree."""
+"""The tree of commands, and the options of all of them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,43 @@ from typing import Annotated
 import typer
 
 from immax import __version__
+from immax.cli import comparison, models, prescribed_margins
 from immax.cli.bench import bench
-from immax.cli.comparison import compare
-from immax.cli.models import explain, fit, predict
-from immax.cli.prescription import margins
+from immax.cli.errors import ErrorReportingGroup
 
 __all__ = ["app"]
 
 app = typer.Typer(
+    cls=ErrorReportingGroup,
     help="Learning from imbalanced data with class-sensitive confidence margins.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
-for command in (compare, fit, predict, explain, margins):
-    app.command()(command)
+for module in (comparison, models, prescribed_margins):
+    app.add_typer(module.commands)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"immax {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _options(
+def _global_options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", envvar="IMMAX_DEBUG", help="Show the traceback of errors."),
     ] = False,
 ) -> None:
-    pass
+    """Declare the options; the group of commands reads them."""

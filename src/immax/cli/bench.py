@@ -1,78 +1,115 @@
-"""``immax bench``: run plans, and read what they found."""
+"""``immax bench``: run plans, and report their results."""
 
 from __future__ import annotations
 
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from immax.cli.errors import explained
+if TYPE_CHECKING:
+    from immax.bench.outcomes import PlanResults
+    from immax.bench.table import Table
 
 __all__ = ["bench"]
 
-bench = typer.Typer(help="Experiments from plans: resumable runs, tables.", no_args_is_help=True)
+bench = typer.Typer(
+    help="Run experiments from plans, which can be interrupted and resumed, and report results.",
+    no_args_is_help=True,
+)
 
-PlanFile = Annotated[Path, typer.Argument(help="A plan, in TOML.", show_default=False)]
-StoreFile = Annotated[
-    Path | None, typer.Option("--store", help="Results; by default beside the plan's name, .db.")
+PlanFile = Annotated[Path, typer.Argument(help="The plan, a TOML file.", show_default=False)]
+ResultsFile = Annotated[
+    Path,
+    typer.Argument(help="A store (.db), or a result file (.results.jsonl.xz).", show_default=False),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Reference = Annotated[str, typer.Option(help="The method that others are compared with.")]
 
 
 class Format(StrEnum):
-    """Of an export."""
+    """The format of an exported file."""
 
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
-
-
-def _store_path(plan: Path, store: Path | None) -> Path:
-    return store or Path(f"{plan.stem}.db")
+    results = "results"
 
 
 @bench.command()
 def run(
     plan: PlanFile,
-    data_dir: Annotated[Path | None, typer.Option(help="Where the data are.")] = None,
-    store: StoreFile = None,
-    device: Annotated[str, typer.Option(help="For networks: cpu, cuda, cuda:1, mps.")] = "cpu",
+    data_dir: Annotated[Path | None, typer.Option(help="The directory of the data.")] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="The file of the results; by default the plan's name with .db."),
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="The device for networks: cpu, cuda, cuda:1, mps.")
+    ] = "cpu",
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch data that are not there.")
+        bool, typer.Option("--download", help="Download data that are not there.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="The most cells to do.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Try failed cells again.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="The largest number of cells to run.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", "--again", help="Run failed cells again.")
+    ] = False,
     adopt: Annotated[
-        bool, typer.Option("--adopt", help="Go on with results of another version of the plan.")
+        bool,
+        typer.Option("--adopt", help="Continue with the results of another version of the plan."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json")] = False,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(help="Take the cells that are done in this result file or store from it."),
+    ] = None,
+    redo: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Run a method again: with --start-from, do not take its cells from the file; "
+            "otherwise discard its results. Can be given more than once."
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Work on a plan's cells until all are done.
+    """Run the cells of a plan until all are done.
 
-    The same command goes on where it was stopped. Several may work on one plan at once.
+    The same command resumes a run that was interrupted, and several processes may run one plan at
+    the same time.
     """
-    from immax.bench.plan import load_plan
-    from immax.bench.run import Place, work
+    from immax.bench.execution import RunOptions
+    from immax.bench.plan_file import PlanError, load_plan
+    from immax.bench.result_file import read_results
+    from immax.bench.run import run_cells
     from immax.bench.store import Store
     from immax.cli.progress import Bars
+    from immax.validation import nearest
 
-    with explained():
-        wanted = load_plan(plan)
-        results = Store(_store_path(plan, store), wanted, adopt)
-        with Bars(results, wanted.training.epochs) as bars:
-            work(
-                results,
-                Place(None if data_dir is None else str(data_dir), device, download),
-                limit=limit,
-                again=again,
-                on_cell=bars.cell,
-                on_epoch=bars.epoch,
-            )
-        counts = results.counts()
-    plain = ", ".join(f"{number} {state}" for state, number in counts.items())
-    typer.echo(json.dumps(counts) if as_json else plain)
+    methods = redo or []
+    wanted = load_plan(plan)
+    for method in methods:
+        if method not in wanted.methods:
+            raise PlanError(f"unknown method {method!r}{nearest(method, wanted.methods)}")
+    earlier = None if start_from is None else read_results(start_from)
+    results = Store(store or Path(f"{plan.stem}.db"), wanted, adopt)
+    if earlier is not None:
+        results.take(earlier, methods)
+    elif methods:
+        results.discard(methods)
+    with Bars(results, wanted.training.epochs) as bars:
+        run_cells(
+            results,
+            RunOptions(None if data_dir is None else str(data_dir), device, download),
+            limit=limit,
+            retry_failed=retry_failed,
+            on_cell=bars.cell,
+            on_epoch=bars.epoch,
+        )
+    counts = results.counts()
+    typer.echo(json.dumps(counts) if as_json else _plain(counts))
     if counts["failed"]:
         record = results.records(["failed"])[0]
         last = (record.error or "").strip().splitlines()[-1]
@@ -82,22 +119,21 @@ def run(
 
 @bench.command()
 def status(
-    store: Annotated[Path, typer.Argument(help="A results file.")],
-    as_json: Annotated[bool, typer.Option("--json")] = False,
-    errors: Annotated[bool, typer.Option("--errors", help="Show what failed, and how.")] = False,
+    results: ResultsFile,
+    as_json: AsJson = False,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Show the tracebacks of cells that failed.")
+    ] = False,
 ) -> None:
-    """How far a plan has come."""
-    from immax.bench.store import Store
-
-    with explained():
-        results = Store(store)
-        counts = results.counts()
-        failed = results.records(["failed"])
+    """Show how many cells of a plan are done, and which have failed."""
+    known = _read(results)
+    counts = known.counts()
+    failed = [record for record in known.records if record.state == "failed"]
     if as_json:
         names = [record.cell.label() for record in failed]
-        typer.echo(json.dumps({"plan": results.plan_name, **counts, "failures": names}))
+        typer.echo(json.dumps({"plan": known.plan, **counts, "failures": names}))
         return
-    typer.echo(f"{results.plan_name}: {', '.join(f'{n} {s}' for s, n in counts.items())}")
+    typer.echo(f"{known.plan}: {_plain(counts)}")
     for record in failed:
         typer.echo(f"failed: {record.cell.label()}")
         if errors:
@@ -106,16 +142,13 @@ def status(
 
 @bench.command()
 def table(
-    store: Annotated[Path, typer.Argument(help="A results file.")],
-    metric: Annotated[str, typer.Option(help="What to show.")] = "accuracy",
-    reference: Annotated[
-        str, typer.Option(help="The method that others are compared with.")
-    ] = "immax",
-    as_json: Annotated[bool, typer.Option("--json")] = False,
+    results: ResultsFile,
+    metric: Annotated[str, typer.Option(help="The metric to show.")] = "accuracy",
+    reference: Reference = "immax",
+    as_json: AsJson = False,
 ) -> None:
-    """The results so far, beside the paper's figures where it has them."""
-    with explained():
-        tables = _tables(store, metric, reference)
+    """Show the results so far, with the paper's figures where it has them."""
+    tables = _tables(_read(results), metric, reference)
     if as_json:
         content = [{"title": t.title, "header": t.header, "rows": t.rows} for t in tables]
         typer.echo(json.dumps(content))
@@ -126,51 +159,70 @@ def table(
 
 @bench.command()
 def export(
-    store: Annotated[Path, typer.Argument(help="A results file.")],
+    results: ResultsFile,
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write.")],
-    form: Annotated[Format, typer.Option("--format", help="Of the file.")] = Format.csv,
-    metric: Annotated[str, typer.Option(help="For Markdown and LaTeX.")] = "accuracy",
-    reference: Annotated[str, typer.Option(help="For Markdown and LaTeX.")] = "immax",
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="The format of the file; by default results if its name ends in .xz, else csv.",
+        ),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="The metric of Markdown and LaTeX.")] = "accuracy",
+    reference: Reference = "immax",
 ) -> None:
-    """All measures as CSV, or the tables as Markdown or LaTeX."""
+    """Write results to a file.
+
+    All results in a compact file that "immax bench page" reads and "immax bench run --start-from"
+    continues, all metrics as CSV, or tables as Markdown or LaTeX.
+    """
     from immax.atomic import write_text
-    from immax.bench.store import Store
+    from immax.bench.result_file import write_result_file
     from immax.bench.tables import long_csv
 
-    with explained():
-        if form is Format.csv:
-            text = long_csv(Store(store).records(stage="final"))
-        else:
-            parts = _tables(store, metric, reference)
-            text = "\n".join(getattr(part, form.value)() for part in parts)
-        write_text(out, text)
+    form = form or (Format.results if out.suffix == ".xz" else Format.csv)
+    known = _read(results)
+    if form is Format.results:
+        write_result_file(known, out)
+    elif form is Format.csv:
+        write_text(out, long_csv(known.done("final")))
+    else:
+        tables = _tables(known, metric, reference)
+        texts = [one.latex() if form is Format.latex else one.markdown() for one in tables]
+        write_text(out, "\n".join(texts))
 
 
 @bench.command()
 def page(
-    store: Annotated[Path, typer.Argument(help="A results file.")],
+    results: ResultsFile,
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write, in Markdown.")],
     command: Annotated[str, typer.Option(help="The command that made the results.")] = "",
-    words: Annotated[
-        Path | None, typer.Option(help="What was found, in words: Markdown to put on top.")
-    ] = None,
-    reference: Annotated[str, typer.Option(help="The method to compare others with.")] = "immax",
+    words: Annotated[Path | None, typer.Option(help="Markdown to put before the tables.")] = None,
+    reference: Reference = "immax",
 ) -> None:
-    """A page of results: the command, the commit and the date, tables, a picture of the ranks."""
+    """Write a page of results: the command, the commit and the date, tables and pictures."""
     from immax.bench.page import write_page
-    from immax.bench.store import Store
 
-    with explained():
-        write_page(Store(store), out, command, words, reference)
+    write_page(_read(results), out, command, words, reference)
 
 
-def _tables(path: Path, metric: str, reference: str) -> list[Any]:
-    from immax.bench.plan import PlanError
-    from immax.bench.store import Store
-    from immax.bench.tables import Results, result_tables
+def _plain(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number} {state}" for state, number in counts.items())
+
+
+def _read(path: Path) -> PlanResults:
+    from immax.bench.result_file import read_results
+
+    return read_results(path)
+
+
+def _tables(results: PlanResults, metric: str, reference: str) -> list[Table]:
+    from immax.bench.plan_file import PlanError
+    from immax.bench.results import Results
+    from immax.bench.tables import result_tables
     from immax.evaluation.metrics import METRICS
     from immax.validation import nearest
 
     if metric not in METRICS:
         raise PlanError(f"unknown metric {metric!r}{nearest(metric, METRICS)}")
-    return result_tables(Results(Store(path).records(stage="final")), metric, reference)
+    return result_tables(Results(results.done("final")), metric, reference)

@@ -1,122 +1,192 @@
-"""What a model file says, for people and for programs."""
+"""The description of a model file, for people and for programs."""
 
 from __future__ import annotations
 
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Required, TypedDict
 
 import numpy as np
 
+from immax.arrays import Vector
 from immax.datasets import read_table
 from immax.io import ModelFile
 from immax.margins import theory_margins
 from immax.tabular import as_labels
 from immax.theory import certificate
 
-__all__ = ["explanation", "shown"]
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["ModelDescription", "describe_model", "description_text"]
+
+NO_CERTIFICATE = "No certificate: only linear and kernel models have one."
 
 
-def explanation(file: ModelFile, table: Path | None) -> dict[str, Any]:
-    """Classes, counts, margins, thresholds, coefficients; with data, also a certificate."""
+class ModelDescription(TypedDict, total=False):
+    """The layout of ``immax explain --json``; what is not known of a model is missing."""
+
+    estimator: Required[str]
+    target: Required[str]
+    metric: Required[str]
+    versions: Required[dict[str, str]]
+    classes: Required[list[str]]
+    score: Required[float | None]
+    lam: Required[float | None]
+    rule: Required[str | None]
+    counts: list[float]
+    theory: list[float] | None
+    margins: list[float]
+    threshold: float
+    coefficients: dict[str, list[float]]
+    objective: float
+    gap: float
+    accuracy: float
+    certificate: str
+
+
+def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescription:
+    """Return the classes, counts, margins, threshold and coefficients of a model.
+
+    Parameters
+    ----------
+    file : ModelFile
+    table : Path, optional
+        Data with labels, which add the accuracy on them and a certificate.
+
+    Returns
+    -------
+    ModelDescription
+        The theory's margins have the sum of the model's, or else mean one.
+    """
     steps = getattr(file.model, "steps", None)
     last = steps[-1][1] if steps else file.model
-    machine = getattr(last, "best_estimator_", last)
+    estimator = getattr(last, "best_estimator_", last)
     classes = [str(name) for name in file.model.classes_]
-    content: dict[str, Any] = {
+    description: ModelDescription = {
         "estimator": type(getattr(last, "model", last)).__name__,
         "target": file.target,
         "metric": file.metric,
         "versions": file.about.get("versions", {}),
         "classes": classes,
         "score": getattr(last, "best_score_", None),
-        "lam": getattr(machine, "lam", None),
-        "rule": getattr(machine, "rule", None),
+        "lam": getattr(estimator, "lam", None),
+        "rule": getattr(estimator, "rule", None),
     }
-    if file.about.get("counts"):
-        content |= _counts(np.array(file.about["counts"], dtype=float))
-    margins = getattr(machine, "margins_", None)
+    total = float(len(classes))
+    margins = getattr(estimator, "margins_", None)
     if margins is not None:
-        content["margins"] = np.asarray(margins, dtype=float).tolist()
+        rho = np.asarray(margins, dtype=np.float64)
+        total = float(rho.sum())
+        description["margins"] = rho.tolist()
         if len(classes) == 2:
-            content["threshold"] = float(margins[1] / np.sum(margins))
-    if hasattr(machine, "coef_") and steps:
+            description["threshold"] = float(rho[1] / (rho[0] + rho[1]))
+    if file.about.get("counts"):
+        _add_counts(description, np.array(file.about["counts"], dtype=np.float64), total)
+    if hasattr(estimator, "coef_") and steps:
         names = file.model[:-1].get_feature_names_out()
-        content["coefficients"] = {
+        description["coefficients"] = {
             str(name): column.tolist()
-            for name, column in zip(names, np.asarray(machine.coef_).T, strict=True)
+            for name, column in zip(names, np.asarray(estimator.coef_).T, strict=True)
         }
-    if hasattr(machine, "gap_"):
-        content |= {"objective": machine.objective_, "gap": machine.gap_}
+    if hasattr(estimator, "gap_"):
+        description["objective"] = estimator.objective_
+        description["gap"] = estimator.gap_
     if table is not None:
-        content |= _on_data(file, machine, table, classes)
-    return content
+        _add_results_on(description, file, estimator, table, total)
+    return description
 
 
-def _counts(counts: Any) -> dict[str, Any]:
-    """Of the classes, with the theory's margins for them."""
-    theory = theory_margins(counts).tolist() if (counts > 0).all() else None
-    return {"counts": counts.tolist(), "theory": theory}
+def _add_counts(description: ModelDescription, counts: Vector, total: float) -> None:
+    """Add the class counts, and the theory's margins for them."""
+    description["counts"] = counts.tolist()
+    known = bool((counts > 0).all())
+    description["theory"] = theory_margins(counts, total=total).tolist() if known else None
 
 
-def _on_data(file: ModelFile, machine: Any, table: Path, classes: list[str]) -> dict[str, Any]:
+def _add_results_on(
+    description: ModelDescription,
+    file: ModelFile,
+    estimator: BaseEstimator,
+    table: Path,
+    total: float,
+) -> None:
+    """Add the counts of a table, the accuracy on it and a certificate."""
     X, y = read_table(table, file.target)
     if file.schema is not None:
         file.schema.check(X)
     own = as_labels(y)
     labels = own.astype(str)
-    counts = np.array([float((labels == name).sum()) for name in classes])
-    found = _counts(counts)
-    found["accuracy"] = float(np.mean(np.asarray(file.model.predict(X)).astype(str) == labels))
-    steps = getattr(file.model, "steps", None)
-    features = file.model[:-1].transform(X) if steps else X
-    by_score = copy(machine).set_params(rule="score") if hasattr(machine, "rule") else machine
+    counts = np.array([float((labels == name).sum()) for name in description["classes"]])
+    _add_counts(description, counts, total)
+    predicted = np.asarray(file.model.predict(X)).astype(str)
+    description["accuracy"] = float(np.mean(predicted == labels))
+    features = file.model[:-1].transform(X) if hasattr(file.model, "steps") else X
+    if hasattr(estimator, "rule"):  # the bounds are for predictions by the highest score
+        estimator = copy(estimator).set_params(rule="score")
     try:
-        found["certificate"] = str(certificate(by_score, features, own))
+        description["certificate"] = str(certificate(estimator, features, own))
     except (TypeError, AttributeError):
-        found["certificate"] = "No certificate: there is one for linear and kernel machines only."
-    return found
+        description["certificate"] = NO_CERTIFICATE
 
 
-def _class_table(content: dict[str, Any]) -> list[str]:
-    """A line for each class, with what is known of it."""
-    columns = (
-        ("margin", "margins", ".4f"),
-        ("samples", "counts", "g"),
-        ("theory", "theory", ".4f"),
-    )
-    known = [column for column in columns if content.get(column[1])]
-    lines = [f"{'class':20}" + "".join(f" {name:>9}" for name, _, _ in known)]
-    for k, name in enumerate(content["classes"]):
-        values = [f"{content[key][k]:{form}}" for _, key, form in known]
-        lines.append(f"{name[:20]:20}" + "".join(f" {value:>9}" for value in values))
+def description_text(description: ModelDescription, top: int = 10) -> str:
+    """Return a description as lines of text.
+
+    Parameters
+    ----------
+    description : ModelDescription
+    top : int, default=10
+        The number of coefficients to show.
+
+    Returns
+    -------
+    str
+    """
+    lines = [f"{description['estimator']} of {description['target'] or 'labels'}"]
+    if description["score"] is not None:
+        lines.append(f"{description['metric']} {description['score']:.4f} by cross-validation")
+    if description["lam"]:
+        lines.append(f"lambda {description['lam']:g}, rule {description['rule']}")
+    lines += ["", *_class_lines(description)]
+    if "threshold" in description:
+        lines.append(
+            f"by score, {description['classes'][1]} is predicted when its probability exceeds the "
+            f"threshold {description['threshold']:.4f}"
+        )
+    if "gap" in description:
+        lines.append(
+            f"objective {description['objective']:.6g}, within {description['gap']:.2g} of the "
+            "optimum"
+        )
+    if "accuracy" in description:
+        lines += ["", f"accuracy on this data {description['accuracy']:.4f}"]
+        lines.append(description["certificate"])
+    if top:
+        lines += _coefficient_lines(description.get("coefficients", {}), top)
+    return "\n".join(lines)
+
+
+def _class_lines(description: ModelDescription) -> list[str]:
+    """Return a line for each class, with its margin, count and theoretical margin if known."""
+    columns = {
+        "margin": [f"{value:.4f}" for value in description.get("margins") or []],
+        "samples": [f"{value:g}" for value in description.get("counts") or []],
+        "theory": [f"{value:.4f}" for value in description.get("theory") or []],
+    }
+    known = {name: values for name, values in columns.items() if values}
+    lines = [f"{'class':20}" + "".join(f" {name:>9}" for name in known)]
+    for k, name in enumerate(description["classes"]):
+        lines.append(f"{name[:20]:20}" + "".join(f" {values[k]:>9}" for values in known.values()))
     return lines
 
 
-def shown(content: dict[str, Any], top: int) -> str:
-    """As text."""
-    lines = [f"{content['estimator']} of {content['target'] or 'labels'}"]
-    if content["score"] is not None:
-        lines.append(f"{content['metric']} {content['score']:.4f} by cross-validation")
-    if content["lam"]:
-        lines.append(f"lambda {content['lam']:g}, rule {content['rule']}")
-    lines += ["", *_class_table(content)]
-    if "threshold" in content:
-        name = content["classes"][1]
-        lines.append(
-            f"by score, {name} is said where its probability is above the threshold "
-            f"{content['threshold']:.4f}"
-        )
-    if "gap" in content:
-        lines.append(
-            f"objective {content['objective']:.6g}, within {content['gap']:.2g} of the best"
-        )
-    if "accuracy" in content:
-        lines += ["", f"accuracy on this data {content['accuracy']:.4f}", content["certificate"]]
-    if content.get("coefficients") and top:
-        lines += ["", "largest coefficients"]
-        sizes = {name: max(map(abs, row)) for name, row in content["coefficients"].items()}
-        for name in sorted(sizes, key=lambda own: -sizes[own])[:top]:
-            values = " ".join(f"{value:+.4f}" for value in content["coefficients"][name])
-            lines.append(f"{name[:30]:30} {values}")
-    return "\n".join(line for line in lines)
+def _coefficient_lines(coefficients: dict[str, list[float]], top: int) -> list[str]:
+    if not coefficients:
+        return []
+    lines = ["", "largest coefficients"]
+    sizes = {name: max(map(abs, row)) for name, row in coefficients.items()}
+    for name in sorted(sizes, key=lambda own: -sizes[own])[:top]:
+        values = " ".join(f"{value:+.4f}" for value in coefficients[name])
+        lines.append(f"{name[:30]:30} {values}")
+    return lines

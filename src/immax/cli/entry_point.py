@@ -8,12 +8,19 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command; exit codes are 0, 1 (the job failed) and 2 (the call was wrong)."""
+    """Run the command ``immax`` with the arguments of the process.
+
+    Raises
+    ------
+    SystemExit
+        Always, with code 0 (done), 1 (the job failed) or 2 (the call was wrong).
+    """
     try:
         from immax.cli.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        print('the command needs Typer and Rich: pip install "immax[cli]"', file=sys.stderr)
+        message = 'immax: the command needs Typer and Rich: pip install "immax[cli]"'
+        print(message, file=sys.stderr)
         raise SystemExit(1) from None
     app()

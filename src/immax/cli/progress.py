@@ -1,20 +1,30 @@
-"""Progress bars on a terminal; nothing in a pipe."""
+"""Progress bars, which are shown on a terminal only."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from immax.bench.plan import Cell
-from immax.bench.store import Store
+from immax.evaluation.candidates import CANDIDATES
 
-__all__ = ["Bars", "quiet_progress"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from immax.bench.cells import Cell
+    from immax.bench.store import Store
+
+__all__ = ["Bars", "FoldBar", "quiet_progress"]
 
 
 def quiet_progress() -> Progress:
-    """Bars on standard error, if that is a terminal."""
+    """Return progress bars on standard error, which are hidden unless it is a terminal.
+
+    Returns
+    -------
+    rich.progress.Progress
+    """
     console = Console(stderr=True)
     console.quiet = not console.is_terminal  # earlier versions of rich end with an empty line
     return Progress(
@@ -27,8 +37,52 @@ def quiet_progress() -> Progress:
     )
 
 
+class FoldBar:
+    """A bar for the fits of a comparison."""
+
+    def __init__(self) -> None:
+        self._progress = quiet_progress()
+        self._task = self._progress.add_task("reading", total=None)
+
+    def update(self, name: str, done: int, total: int) -> None:
+        """Show the current method and the number of finished fits.
+
+        Parameters
+        ----------
+        name : str
+            A name of ``CANDIDATES``; empty at the end.
+        done, total : int
+            The number of finished fits, and of all of them.
+        """
+        text = CANDIDATES[name].title if name else "done"
+        self._progress.update(self._task, description=text, completed=done, total=total)
+
+    def describe(self, text: str) -> None:
+        """Show what is being done.
+
+        Parameters
+        ----------
+        text : str
+        """
+        self._progress.update(self._task, description=text)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
 class Bars:
-    """One bar for the cells of a plan, one for the epochs of the present cell."""
+    """A bar for the cells of a plan, and one for the epochs of the current cell.
+
+    Parameters
+    ----------
+    store : Store
+    epochs : int
+        The number of epochs, unless a cell has a number of its own.
+    """
 
     def __init__(self, store: Store, epochs: int) -> None:
         self._store, self._epochs = store, epochs
@@ -40,7 +94,14 @@ class Bars:
         self._own = self._progress.add_task("", total=epochs, visible=False)
 
     def cell(self, cell: Cell, state: str) -> None:
-        """A cell has begun or ended."""
+        """Show that a cell has begun or ended.
+
+        Parameters
+        ----------
+        cell : Cell
+        state : str
+            "begun", or the state in which the cell has ended.
+        """
         if state == "begun":
             self._progress.reset(self._own, description=cell.label(), visible=False)
             self._progress.update(self._cells, description=cell.label())
@@ -48,10 +109,23 @@ class Bars:
             counts = self._store.counts()
             self._progress.update(self._cells, completed=counts["done"] + counts["failed"])
 
-    def epoch(self, cell: Cell, number: int, point: dict[str, float]) -> None:
-        """An epoch has ended."""
+    def epoch(self, cell: Cell, number: int, point: Mapping[str, float]) -> None:
+        """Show that an epoch has ended.
+
+        Parameters
+        ----------
+        cell : Cell
+        number : int
+            The number of finished epochs.
+        point : mapping of str to float
+            The measures of the epoch, with its loss.
+        """
+        from immax.bench.cells import NetworkCell, TrialCell
+
         text = f"epoch, loss {point['loss']:.3f}"
-        total = cell.spec.get("training", {}).get("epochs", self._epochs)
+        total = self._epochs
+        if isinstance(cell, TrialCell | NetworkCell):
+            total = cell.training.epochs
         self._progress.update(
             self._own, description=text, completed=number, total=total, visible=True
         )
@@ -60,5 +134,5 @@ class Bars:
         self._progress.start()
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()

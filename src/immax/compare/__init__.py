@@ -1,7 +1,9 @@
-"""Does it help on my data? Methods side by side under one protocol, and an answer."""
+"""Methods compared on a data set under one protocol, with a recommendation."""
 
 from immax.compare.final_model import refit
-from immax.compare.protocol import Comparison, Protocol, compare
+from immax.compare.protocol import Protocol
+from immax.compare.results import Comparison
+from immax.compare.running import compare
 from immax.compare.verdict import Answer, Row, answer
 from immax.evaluation.candidates import CANDIDATES, DEFAULT, Candidate, choose_candidates
 

@@ -1,17 +1,20 @@
-"""A method of a comparison, fitted to all rows, as something that can be saved."""
+"""The model that a comparison recommends, fitted to all rows, in a form that can be saved."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
-from immax.compare.protocol import Comparison, make_candidate
+from immax.arrays import Array, Features
+from immax.compare.protocol import make_candidate
+from immax.compare.results import Comparison
 from immax.evaluation.candidates import CANDIDATES
 from immax.tabular import prepare
 
@@ -19,68 +22,111 @@ __all__ = ["CodedLabels", "refit"]
 
 
 class CodedLabels(ClassifierMixin, BaseEstimator):
-    """A fitted classifier of 0, 1, …, and the labels that these stand for.
+    """A classifier of the integers 0, 1, … that predicts the labels that they stand for.
 
     Parameters
     ----------
     model : estimator
-    classes : ndarray
+        Fitted to the integers.
+    classes : ndarray of shape (n_classes,)
+        The sorted labels.
     """
 
-    def __init__(self, model: Any, classes: Any) -> None:
+    def __init__(self, model: BaseEstimator, classes: Array) -> None:
         self.model = model
         self.classes = classes
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> Array:
+        """Return the labels."""
         return self.classes
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any) -> CodedLabels:
-        """Fit the model again."""
+    def fit(self, X: Features, y: ArrayLike) -> Self:
+        """Fit the model again.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        CodedLabels
+        """
         self.model.fit(X, np.searchsorted(self.classes, y))
         return self
 
-    def predict(self, X: Any) -> Any:
-        """Labels."""
+    def predict(self, X: Features) -> Array:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return np.asarray(self.classes)[np.asarray(self.model.predict(X))]
 
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities, in the order of the labels."""
+    def predict_proba(self, X: Features) -> Array:
+        """Predict probabilities, with the columns in the order of the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         return self.model.predict_proba(X)
 
 
-def refit(found: Comparison, name: str) -> Pipeline:
-    """Preprocessing and model in one pipeline, fitted to all rows and to the labels as they are."""
+def refit(comparison: Comparison, name: str) -> Pipeline:
+    """Fit a method to all rows of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    name : str
+        A name of ``CANDIDATES``.
+
+    Returns
+    -------
+    Pipeline
+        Preprocessing and model, which take tables and predict the original labels.
+    """
     coded = CANDIDATES[name].codes
-    y = found.codes if coded else found.classes[found.codes]
-    steps = prepare(found.schema)
-    features = steps.fit_transform(found.X)
+    y = comparison.codes if coded else comparison.classes[comparison.codes]
+    steps = prepare(comparison.schema)
+    features = steps.fit_transform(comparison.X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a grid's corners that do not converge
-        model = make_candidate(name, y, found.protocol).fit(features, y)
-    return Pipeline(
-        [*steps.steps, ("model", CodedLabels(model, found.classes) if coded else _bare(model))]
-    )
+        warnings.simplefilter("ignore")  # some corners of a grid do not converge
+        model = make_candidate(name, y, comparison.protocol).fit(features, y)
+    last = CodedLabels(model, comparison.classes) if coded else _without_search(model)
+    return Pipeline([*steps.steps, ("model", last)])
 
 
-def _bare(model: Any) -> Any:
-    """Without what is needed to fit it, but not to predict."""
+def _without_search(model: BaseEstimator) -> BaseEstimator:
+    """Return the part of a fitted search that predicts."""
     if hasattr(model, "best_threshold_"):
-        return _fixed(model)
+        return _with_fixed_threshold(model)
     best = getattr(model, "best_estimator_", None)
     if best is None or hasattr(model, "best_parameters_"):
-        return model  # a search for margins says what it found
+        return model  # a search for margins has attributes that ``immax explain`` shows
     return best[-1] if hasattr(best, "steps") else best
 
 
-def _fixed(model: Any) -> Any:
-    """A threshold that was tuned, and is no longer searched for."""
-    inner = _bare(model.estimator_)
+def _with_fixed_threshold(model: BaseEstimator) -> FixedThresholdClassifier:
+    """Return a classifier with the threshold that was tuned."""
+    inner = _without_search(model.estimator_)
     fixed = FixedThresholdClassifier(
         FrozenEstimator(inner), threshold=float(model.best_threshold_), response_method="auto"
     )
-    # Fitting what is frozen only notes the classes.
+    # Fitting a frozen estimator only sets the classes.
     return fixed.fit(np.zeros((2, inner.n_features_in_)), inner.classes_)

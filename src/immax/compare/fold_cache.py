@@ -1,33 +1,53 @@
-"""Finished folds, kept in a folder, so that an interrupted comparison goes on."""
+"""Results of finished folds in a folder, so that an interrupted comparison can be resumed."""
 
 from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.atomic import beside
+from immax.atomic import replacing
 
-__all__ = ["Kept", "Piece"]
+__all__ = ["FoldCache", "FoldResult"]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A method on a fold: what it said of the test rows, how long it took, what it chose."""
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """The result of a method on a fold.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_test,)
+        The predicted classes of the test rows, as codes.
+    proba : ndarray of shape (n_test, n_classes) or None
+        The predicted probabilities; None if the method has none.
+    seconds : float
+        The time of fitting and predicting.
+    chosen : mapping of str to object
+        The hyper-parameters that were selected, as JSON can hold them.
+    """
 
     labels: Array
     proba: Array | None
     seconds: float
-    chosen: dict[str, Any] = field(default_factory=dict)
+    chosen: Mapping[str, object] = field(default_factory=dict)
 
 
-class Kept:
-    """Pieces by method and fold, of one identity; without a folder nothing is kept."""
+class FoldCache:
+    """Results by method and fold, in a folder of their own for each comparison.
+
+    Parameters
+    ----------
+    folder : Path or None
+        The parent of the folder; None to store nothing.
+    identity : str
+        A hash of everything that the results depend on.
+    """
 
     def __init__(self, folder: Path | None, identity: str) -> None:
         self._folder = None if folder is None else folder / identity
@@ -35,8 +55,18 @@ class Kept:
     def _path(self, method: str, fold: int) -> Path | None:
         return None if self._folder is None else self._folder / f"{method}-{fold}.npz"
 
-    def load(self, method: str, fold: int) -> Piece | None:
-        """What was kept; a file that cannot be read counts as none."""
+    def load(self, method: str, fold: int) -> FoldResult | None:
+        """Return a stored result, or None if there is none that can be read.
+
+        Parameters
+        ----------
+        method : str
+        fold : int
+
+        Returns
+        -------
+        FoldResult or None
+        """
         path = self._path(method, fold)
         if path is None or not path.is_file():
             return None
@@ -44,20 +74,25 @@ class Kept:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
                 proba = data["proba"] if "proba" in data.files else None
-                return Piece(data["labels"], proba, about["seconds"], about["chosen"])
+                return FoldResult(data["labels"], proba, about["seconds"], about["chosen"])
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 
-    def save(self, method: str, fold: int, piece: Piece) -> None:
-        """Whole or not at all."""
+    def save(self, method: str, fold: int, result: FoldResult) -> None:
+        """Store a result; the file is written atomically.
+
+        Parameters
+        ----------
+        method : str
+        fold : int
+        result : FoldResult
+        """
         path = self._path(method, fold)
         if path is None:
             return
-        content: dict[str, Any] = {
-            "labels": piece.labels,
-            "about": json.dumps({"seconds": piece.seconds, "chosen": piece.chosen}),
-        }
-        if piece.proba is not None:
-            content["proba"] = piece.proba
-        with beside(path) as part, part.open("wb") as file:
-            np.savez_compressed(file, **content)
+        about = json.dumps({"seconds": result.seconds, "chosen": dict(result.chosen)})
+        content = {"labels": result.labels, "about": np.array(about)}
+        if result.proba is not None:
+            content["proba"] = result.proba
+        with replacing(path) as part, part.open("wb") as file:
+            np.savez_compressed(file, **content)  # type: ignore[arg-type]

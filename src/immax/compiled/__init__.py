@@ -1,7 +1,7 @@
-"""Inner loops in Numba, for work that is large enough to wait for a compiler.
+"""Kernels compiled by Numba, for work that is large enough to pay for the compilation.
 
-Nothing outside imports these files at its top: without Numba (``pip install "immax[fast]"``)
-all works the same, and slower.
+No module imports a kernel at import time: without Numba (``pip install "immax[fast]"``)
+everything works the same, and more slowly.
 """
 
 from __future__ import annotations
@@ -9,17 +9,33 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.util import find_spec
 
-__all__ = ["numba_is_here", "worth_compiling"]
+__all__ = ["has_numba", "worth_compiling"]
 
-PATIENCE = 5_000_000  # operations that take NumPy about as long as loading a compiled kernel
+SMALLEST_WORK = 5_000_000  # operations that take NumPy about as long as loading a compiled kernel
 
 
 @lru_cache
-def numba_is_here() -> bool:
-    """Whether Numba is installed."""
+def has_numba() -> bool:
+    """Return whether Numba is installed.
+
+    Returns
+    -------
+    bool
+    """
     return find_spec("numba") is not None
 
 
 def worth_compiling(operations: int) -> bool:
-    """Whether so much work is worth a compiled kernel, and there can be one."""
-    return operations >= PATIENCE and numba_is_here()
+    """Return whether a computation should use a compiled kernel.
+
+    Parameters
+    ----------
+    operations : int
+        The approximate number of operations, over all calls that are to be expected.
+
+    Returns
+    -------
+    bool
+        False for small computations, and without Numba.
+    """
+    return operations >= SMALLEST_WORK and has_numba()

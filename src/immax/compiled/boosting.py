@@ -1,20 +1,21 @@
-"""LossSpec's gradient and diagonal Hessian, a sample at a time, in either layout of the scores.
+"""Gradients and diagonal Hessians of LossSpec, as XGBoost and LightGBM use them.
 
-The same formulas as ``immax.losses.softmax``, whose notes on precision hold here too.
+The rows come from ``immax.compiled.softmax``; here are their derivatives, in either memory layout
+of the scores, and the loops for two classes with a single score.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from immax.arrays import Array
 from immax.compiled.compiler import jit
-from immax.compiled.vector_math import exp_of_negative, exponentiate, log1p_of_positive
+from immax.compiled.focal import focal_curvature, focal_slope
+from immax.compiled.softmax import adjust_row, negative_log, softmax_of_others
+from immax.compiled.vector_math import FAST, exp_of_negative, log1p_of_positive
 
 __all__ = ["focal_pairs", "gradient_pairs", "single_pairs"]
 
 
-@jit(fastmath={"contract", "nsz"}, error_model="numpy")
+@jit(fastmath={"contract", "nsz"}, error_model="numpy", owns_arrays=False)
 def gradient_pairs(
     h: Array,
     y: Array,
@@ -23,6 +24,7 @@ def gradient_pairs(
     offset: Array,
     target_offset: Array,
     weight: Array,
+    plain: bool,
     sample_weight: Array,
     focus: float,
     drop: Array,
@@ -33,61 +35,80 @@ def gradient_pairs(
     hessian: Array,
     begin: int,
     end: int,
+    z: Array,
 ) -> None:
-    """Fill rows ``begin`` to ``end`` of the gradient and of the diagonal of the Hessian.
+    """Fill rows ``begin`` to ``end`` of the gradients and of the diagonals of the Hessians.
 
-    ``slope`` is the inverse temperature; ``sample_weight`` and ``drop`` are empty where there are
-    none. Hessians are multiplied by ``factor`` and then at least ``floor``.
+    Parameters
+    ----------
+    h : ndarray of shape (n, c)
+        Scores, in either memory layout.
+    y : ndarray of int, shape (n,)
+        Class indices.
+    slope : ndarray of shape (c,)
+        The inverse temperature; its dtype is that of the computation.
+    scale, offset, target_offset, weight : ndarrays of shape (c,)
+        As in ``LossSpec``.
+    plain : bool
+        Whether ``scale`` is one and ``offset`` zero.
+    sample_weight : ndarray of shape (n,) or (0,)
+        Empty if there is none.
+    focus : float
+        The focal exponent.
+    drop : ndarray of bool, shape (n,) or (0,)
+        Samples without the droppable classes; empty if nothing is dropped.
+    droppable : ndarray of bool, shape (c,)
+        As in ``LossSpec``.
+    factor, floor : float
+        Hessians are multiplied by the factor, and then bounded from below by the floor.
+    gradient, hessian : ndarrays of shape (n, c)
+        Receive the results.
+    begin, end : int
+        The range of rows.
+    z : ndarray of shape (c,)
+        Memory for a row, of the dtype of ``slope``.
     """
     number = slope.dtype.type
-    zero, one, lowest = number(0), number(1), number(-1e38)
+    one = number(1)
     c = h.shape[1]
-    z = np.empty(c, slope.dtype)
     for i in range(begin, end):
         t = y[i]
-        top = lowest
-        for j in range(c):
-            z[j] = number(h[i, j]) * slope[t] * scale[j] + offset[j]
-        z[t] -= target_offset[t]
-        if drop.size > 0 and drop[i]:
-            for j in range(c):
-                z[j] = lowest if droppable[j] and j != t else z[j]
-        for j in range(c):
-            top = z[j] if z[j] > top else top
-        own = z[t]
-        exponentiate(z, top)
-        target = z[t]
-        # Summed in one order whatever the label, so that equal scores have equal probabilities to
-        # the bit: trees break ties by the last one.
-        total = zero
-        for j in range(c):
-            total += z[j]
-        z[t] = zero
-        rest = zero
-        for j in range(c):
-            rest += z[j]
-        inverse = one / total
-        share = rest * inverse
+        target, top = adjust_row(
+            h, i, t, slope, scale, offset, target_offset, plain, drop, droppable, z
+        )
+        total, excess, rest = softmax_of_others(z, t, target, top, True)
         own_weight = weight[t]
         if sample_weight.size > 0:
-            own_weight *= sample_weight[i]
-        first, second = one, zero
+            own_weight *= number(sample_weight[i])
+        first, second = one, number(0)
         if focus > 0:
-            nll = (top - own) + log1p_of_positive(rest - (one - target))
-            p = one - share
-            ratio = nll / share if share > 0 else one
-            safe = share if share > number(1e-30) else number(1e-30)
-            power = number(share**focus)
-            first = power * (one + number(focus) * p * ratio)
-            bend = number(2) + number(focus - 1) * p * ratio - nll
-            second = number(focus) * number(safe ** (focus - 1)) * p * bend
+            nll = negative_log(target, top, excess)
+            first = number(focal_slope(nll, rest, focus))
+            second = number(focal_curvature(nll, rest, focus))
+        inverse = one / total
         for j in range(c):
             step = slope[t] * scale[j]
-            q = share if j == t else z[j] * inverse
+            q = rest if j == t else z[j] * inverse
             gradient[i, j] = (-q if j == t else q) * own_weight * step * first
             bend = own_weight * step * step * (first * q * (one - q) + second * q * q)
             bend *= number(factor)
             hessian[i, j] = bend if bend > number(floor) else number(floor)
+
+
+@jit(fastmath=FAST, error_model="numpy")
+def logistic_rest(u: float, one: float) -> float:
+    """Return ``1 - p`` for ``p = 1 / (1 + e^-u)``, without a branch.
+
+    ``one`` is the number one in the precision of ``u``.
+    """
+    small = exp_of_negative(-abs(u))
+    return (small if u > 0 else one) / (one + small)
+
+
+@jit(fastmath=FAST)
+def logistic_loss(u: float, one: float) -> float:
+    """Return ``-log p`` for ``p = 1 / (1 + e^-u)``."""
+    return log1p_of_positive(exp_of_negative(-abs(u))) + (one - one if u > 0 else -u)
 
 
 @jit(fastmath={"contract", "nsz", "nnan"}, error_model="numpy")
@@ -104,21 +125,35 @@ def single_pairs(
     begin: int,
     end: int,
 ) -> None:
-    """The same for two classes and one score, ``weight_y Psi(slope_y h + shift_y)``.
+    """Fill the pairs of two classes with one score, ``weight_y Psi(slope_y h + shift_y)``.
 
-    Without a branch, and with indices that cannot be negative: in vector instructions.
+    Psi is the logistic loss. The loop has no branch and no index that could be negative, so that
+    the compiler vectorises it.
+
+    Parameters
+    ----------
+    h : ndarray of shape (n,)
+        Scores of class 1.
+    y : ndarray of int, shape (n,)
+        Class indices.
+    slope, shift, weight : ndarrays of shape (2,)
+        One entry for each class.
+    factor, floor : float
+        As in ``gradient_pairs``.
+    gradient, hessian : ndarrays of shape (n,)
+        Receive the results.
+    begin, end : int
+        The range of samples.
     """
     number = slope.dtype.type
-    zero, one, scale, least = number(0), number(1), number(factor), number(floor)
+    one, scale, least = number(1), number(factor), number(floor)
     (slope_0, slope_1), (shift_0, shift_1), (weight_0, weight_1) = slope, shift, weight
     h, y, gradient, hessian = h[begin:end], y[begin:end], gradient[begin:end], hessian[begin:end]
     for i in range(h.size):
-        second = y[i] != 0
-        step = slope_1 if second else slope_0
-        u = step * number(h[i]) + (shift_1 if second else shift_0)
-        small = exp_of_negative(-abs(u))
-        q = (small if u > zero else one) / (one + small)
-        pull = (weight_1 if second else weight_0) * step
+        positive = y[i] != 0
+        step = slope_1 if positive else slope_0
+        q = logistic_rest(step * number(h[i]) + (shift_1 if positive else shift_0), one)
+        pull = (weight_1 if positive else weight_0) * step
         gradient[i] = -q * pull
         bend = scale * pull * step * q * (one - q)
         hessian[i] = bend if bend > least else least
@@ -139,22 +174,26 @@ def focal_pairs(
     begin: int,
     end: int,
 ) -> None:
-    """The same with a focus."""
+    """Fill the pairs of two classes with one score, where Psi is the focal loss.
+
+    Parameters
+    ----------
+    h, y, slope, shift, weight
+        As in ``single_pairs``.
+    focus : float
+        The focal exponent.
+    factor, floor, gradient, hessian, begin, end
+        As in ``single_pairs``.
+    """
     number = slope.dtype.type
-    zero, one = number(0), number(1)
+    one = number(1)
     for i in range(begin, end):
-        t = y[i]
+        t = int(y[i])
         step = slope[t]
         u = step * number(h[i]) + shift[t]
-        small = exp_of_negative(-abs(u))
-        q = (small if u > zero else one) / (one + small)
-        nll = log1p_of_positive(small) + (zero if u > zero else -u)
-        p = one - q
-        ratio = nll / q if q > 0 else one
-        safe = q if q > number(1e-30) else number(1e-30)
-        first = number(q**focus) * (one + number(focus) * p * ratio)
-        bend = number(2) + number(focus - 1) * p * ratio - nll
-        second = number(focus) * number(safe ** (focus - 1)) * p * bend
+        q, nll = logistic_rest(u, one), logistic_loss(u, one)
+        first = number(focal_slope(nll, q, focus))
+        second = number(focal_curvature(nll, q, focus))
         pull = weight[t] * step
         gradient[i] = -q * pull * first
         bend = number(factor) * pull * step * (first * q * (one - q) + second * q * q)

@@ -1,4 +1,4 @@
-"""The link's chain of temperatures, a few samples at a time: nothing leaves the cache."""
+"""The link's Markov chain over temperatures, a few samples at a time, so that all stays cached."""
 
 from __future__ import annotations
 
@@ -10,23 +10,44 @@ from immax.compiled.vector_math import exponentials, total
 
 __all__ = ["temperature_chain"]
 
-LANES = 8  # samples that are done side by side
-FEW = 20_000  # exponentials of a sample, of which there is room for eight in the cache
-FLOOR = -250.0  # of logarithmic rates: their products are far from underflow
+LANES = 8  # samples that are computed side by side
+MOST_EXPONENTIALS = 20_000  # of a sample, if those of eight are to fit into the cache
+LOWEST_LOG_RATE = -250.0  # products of larger rates are far from underflow
 
 
 def temperature_chain(
     h: Array, inverse: Array, groups: Array, own: bool
 ) -> tuple[Array, Array | None, Array]:
-    """As ``links._temperature_chain``, and whether each sample could be done in this way."""
+    """Return the stationary distributions when row k is ``softmax(h * inverse_g(k))``.
+
+    Parameters
+    ----------
+    h : ndarray of shape (n, c)
+        Scores.
+    inverse : ndarray of shape (g,)
+        The distinct inverse temperatures, ascending.
+    groups : ndarray of int, shape (c,)
+        The index of each class's inverse temperature.
+    own : bool
+        Whether to return each class's probability of staying.
+
+    Returns
+    -------
+    q : ndarray of shape (n, c)
+        The stationary distributions.
+    staying : ndarray of shape (n, c), or None
+        The probabilities of staying.
+    well_scaled : ndarray of bool, shape (n,)
+        Samples whose rates are far from underflow; the rows of all others are meaningless.
+    """
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(inverse.size + 1))
     q = np.empty(h.shape)
     staying = np.empty(h.shape if own else (0, 0))
-    tame = np.empty(h.shape[0], np.bool_)
-    lanes = LANES if inverse.size * h.shape[1] <= FEW else 1
-    _chains(h, inverse, order, starts, lanes, q, staying, tame)
-    return q, staying if own else None, tame
+    well_scaled = np.empty(h.shape[0], np.bool_)
+    lanes = LANES if inverse.size * h.shape[1] <= MOST_EXPONENTIALS else 1
+    _fill_chains(h, inverse, order, starts, lanes, q, staying, well_scaled)
+    return q, staying if own else None, well_scaled
 
 
 @jit(fastmath={"contract"}, error_model="numpy")
@@ -37,7 +58,7 @@ def _invert(values: Array) -> None:
 
 @jit(fastmath={"contract"}, error_model="numpy")
 def _stationary(rates: Array, state: Array) -> None:
-    """State reduction, of several samples side by side; destroys the rates."""
+    """Reduce the states of several chains side by side; overwrites the rates."""
     g, lanes = state.shape
     leaving = np.empty(lanes)
     for k in range(g - 1, 0, -1):
@@ -69,7 +90,7 @@ def _stationary(rates: Array, state: Array) -> None:
 
 
 @jit(fastmath={"contract"}, error_model="numpy")
-def _chains(
+def _fill_chains(
     h: Array,
     beta: Array,
     order: Array,
@@ -77,7 +98,7 @@ def _chains(
     lanes: int,
     q: Array,
     staying: Array,
-    tame: Array,
+    well_scaled: Array,
 ) -> None:
     n, c = h.shape
     g = beta.size
@@ -108,8 +129,8 @@ def _chains(
             for j in range(g):
                 tops[j, b] -= highest
                 lowest = min(lowest, tops[j, b])
-            tame[begin + b] = beta[-1] * lowest > FLOOR
-            if not tame[begin + b]:
+            well_scaled[begin + b] = beta[-1] * lowest > LOWEST_LOG_RATE
+            if not well_scaled[begin + b]:
                 tops[:, b] = 0.0
         for s in range(g):
             exponentials(best, 0, beta[s], 0.0, flat, s)
@@ -128,7 +149,7 @@ def _chains(
                 for b in range(lanes):
                     mass[s, j, b] *= whole[b]
             if staying.size or not single:
-                # A row's share of each exponential; the reduction may then have the masses.
+                # A row's share of each exponential; the reduction overwrites the masses.
                 for j in range(g):
                     for b in range(lanes):
                         share[s, j, b] = mass[s, j, b] / sums[s, j, b]

@@ -1,72 +1,146 @@
-"""LossSpec's loss and gradient, a sample at a time: scores are read once, gradients written once.
+"""The softmax kernel of LossSpec: losses and gradients in a single pass over the scores.
 
-The same formulas as ``immax.losses.softmax``, whose notes on precision hold here too.
+The same formulas as ``immax.losses.softmax``, whose notes on precision hold here too. The
+functions for a single row are shared by all kernels.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.compiled.compiler import jit
+from immax.compiled.focal import focal_factor, focal_slope
 from immax.compiled.vector_math import FAST, exp_of_negative, exponentiate, log1p_of_positive
 
 __all__ = ["softmax_rows"]
 
 
-PAD = 32  # numbers that the compiler's loops take at a time; the rest they take one by one
+PAD = 32  # numbers per iteration of a vectorised loop; the remainder runs one by one
+LOWEST = -1e38  # stands for minus infinity, whose differences would be NaN
 REDUCTION = {"reassoc", "nsz", "nnan", "contract"}
 # Functions of their own, because only reductions may be reassociated.
 
 
-@jit(fastmath=REDUCTION)
+@jit()
+def buffer_size(n_classes: int) -> int:
+    """Return the length of a row's buffer, a multiple of what a vectorised loop takes."""
+    return -(-n_classes // PAD) * PAD
+
+
+@jit(fastmath=REDUCTION, owns_arrays=False)
 def _adjust(
-    h: Array, i: int, slope: Any, scale: Array, offset: Array, plain: bool, z: Array
-) -> Any:
-    """``z = slope h[i] scale + offset``; the largest of them."""
-    top = h.dtype.type(-1e38)
+    h: Array, i: int, slope: float, scale: Array, offset: Array, plain: bool, z: Array
+) -> float:
+    number = z.dtype.type
+    top = number(LOWEST)
     if plain:
         for j in range(h.shape[1]):
-            new = h[i, j] * slope
+            new = number(h[i, j]) * slope
             z[j] = new
             top = new if new > top else top
     else:
         for j in range(h.shape[1]):
-            new = h[i, j] * slope * scale[j] + offset[j]
+            new = number(h[i, j]) * slope * scale[j] + offset[j]
             z[j] = new
             top = new if new > top else top
+    for j in range(h.shape[1], z.size):
+        z[j] = LOWEST
     return top
 
 
-@jit(fastmath=REDUCTION)
-def _largest(z: Array) -> Any:
+@jit(fastmath=REDUCTION, owns_arrays=False)
+def _largest(z: Array) -> float:
     top = z[0]
     for j in range(z.size):
         top = z[j] if z[j] > top else top
     return top
 
 
-@jit()
-def _any_nan(h: Array, i: int) -> bool:
-    """Without fast mathematics, which would take NaN for impossible."""
-    count = 0
-    for j in range(h.shape[1]):
-        count += h[i, j] != h[i, j]
-    return count > 0
-
-
-@jit(fastmath=REDUCTION)
-def _sum(z: Array) -> Any:
+@jit(fastmath=REDUCTION, owns_arrays=False)
+def _sum(z: Array) -> float:
     out = z.dtype.type(0)
     for j in range(z.size):
         out += z[j]
     return out
 
 
-@jit(fastmath=FAST)
-def _write(z: Array, factor: Any, scale: Array, plain: bool, out: Array, i: int) -> None:
+@jit(inline="always")
+def adjust_row(
+    h: Array,
+    i: int,
+    t: int,
+    slope: Array,
+    scale: Array,
+    offset: Array,
+    target_offset: Array,
+    plain: bool,
+    drop: Array,
+    droppable: Array,
+    z: Array,
+) -> tuple[float, float]:
+    """Fill ``z`` with the adjusted scores of sample ``i`` of class ``t``.
+
+    ``z_j = h_ij scale_j slope_t + offset_j - target_offset_t [j = t]``, where ``slope`` is the
+    inverse temperature. Returns the target's and the largest. In ``z`` the target, dropped
+    classes and what lies beyond the last class are ``LOWEST``. ``plain`` says that ``scale`` is
+    one and ``offset`` zero; ``drop`` is empty where nothing is dropped.
+    """
+    top = _adjust(h, i, slope[t], scale, offset, plain, z)
+    target = z[t] - target_offset[t]
+    z[t] = LOWEST
+    dropped = drop.size > 0 and drop[i]
+    if dropped:
+        for j in range(h.shape[1]):
+            z[j] = LOWEST if droppable[j] else z[j]
+    if dropped or target_offset[t] != 0:
+        top = _largest(z)
+    return target, top if top > target else target
+
+
+@jit(inline="always")
+def softmax_of_others(
+    z: Array, t: int, target: float, top: float, in_order: bool
+) -> tuple[float, float, float]:
+    """Turn the adjusted scores of a row into the exponentials of the other classes.
+
+    ``z`` becomes ``exp(z - top)``, and zero at the target ``t``. Returns the sum with the target,
+    that sum minus one, and ``1 - p``, where p is the target's probability. ``in_order`` sums a
+    row in the same order whatever its label, so that equal scores have equal probabilities to
+    the bit.
+    """
+    one = z.dtype.type(1)
+    exponentiate(z, top)
+    own = exp_of_negative(target - top)
+    if in_order:
+        others = total = one - one
+        for j in range(z.size):
+            others += z[j]
+            total += own if j == t else z[j]
+    else:
+        others = _sum(z)
+        total = others + own
+    # total >= 1, and total - 1 is exactly `others` when the target is on top.
+    return total, others - (one - own), others / total
+
+
+@jit(fastmath={"contract", "nsz"})
+def negative_log(target: float, top: float, excess: float) -> float:
+    """Return ``-log p`` of the target, where ``excess`` is the sum of exponentials minus one."""
+    return (top - target) + log1p_of_positive(excess)
+
+
+@jit(owns_arrays=False)
+def _any_nan(h: Array, i: int) -> bool:
+    """Return whether a row holds NaN; fast arithmetic would take it for impossible."""
+    count = 0
+    for j in range(h.shape[1]):
+        count += h[i, j] != h[i, j]
+    return count > 0
+
+
+@jit(fastmath=FAST, owns_arrays=False)
+def _write(z: Array, factor: float, scale: Array, plain: bool, out: Array, i: int) -> None:
     if plain:
         for j in range(out.shape[1]):
             out[i, j] = z[j] * factor
@@ -94,18 +168,49 @@ def softmax_rows(
     begin: int,
     end: int,
 ) -> tuple[int, float, int]:
-    """Fill ``loss[begin:end]`` and ``gradient[begin:end]``; the gradient may be ``h`` itself.
+    """Fill rows ``begin`` to ``end`` of the losses and of their gradients in the scores.
 
-    ``slope`` is the inverse temperature. ``plain`` says that ``scale`` is one and ``offset``
-    zero; ``drop`` is empty where nothing is dropped. Samples whose label is ``ignored`` have
-    neither loss nor gradient; those with NaN or infinite scores have NaN. Returns the number of
-    a sample whose label is no class (or -1), the sum of the losses, and how many samples count.
+    Parameters
+    ----------
+    h : ndarray of shape (n, c)
+        Scores.
+    y : ndarray of int, shape (n,)
+        Class indices.
+    slope : ndarray of shape (c,)
+        The inverse temperature.
+    scale, offset, target_offset, weight : ndarrays of shape (c,)
+        As in ``LossSpec``.
+    plain : bool
+        Whether ``scale`` is one and ``offset`` zero.
+    focus : float
+        The focal exponent.
+    drop : ndarray of bool, shape (n,) or (0,)
+        Samples without the droppable classes; empty if nothing is dropped.
+    droppable : ndarray of bool, shape (c,) or (0,)
+        As in ``LossSpec``.
+    ignored : int
+        Samples with this label have neither loss nor gradient.
+    loss : ndarray of shape (n,)
+        Receives the losses; NaN for samples with NaN or infinite scores.
+    gradient : ndarray of shape (n, c)
+        Receives the gradients; may be ``h`` itself.
+    begin, end : int
+        The range of rows.
+
+    Returns
+    -------
+    bad : int
+        The row of a sample whose label is not a class, or -1.
+    total : float
+        The sum of the losses.
+    counted : int
+        The number of samples that are not ignored.
     """
     number = h.dtype.type
-    zero, one, lowest = number(0), number(1), number(-1e38)
+    zero = number(0)
     c = h.shape[1]
-    z = np.empty(-(-c // PAD) * PAD, h.dtype)
-    bad, counted, sum_of_losses = -1, 0, 0.0
+    z = np.empty(buffer_size(c), h.dtype)
+    bad, counted, total = -1, 0, 0.0
     for i in range(begin, end):
         t = y[i]
         if t == ignored or t < 0 or t >= c:
@@ -114,44 +219,27 @@ def softmax_rows(
             for j in range(c):
                 gradient[i, j] = zero
             continue
-        top = _adjust(h, i, slope[t], scale, offset, plain, z)
-        for j in range(c, z.size):
-            z[j] = lowest
-        target = z[t] - target_offset[t]
-        z[t] = lowest
-        if drop.size > 0 and drop[i]:
-            for j in range(c):
-                z[j] = lowest if droppable[j] else z[j]
-            top = _largest(z)
-        elif target_offset[t] != 0:
-            top = _largest(z)
-        top = top if top > target else target
-        if _any_nan(h, i) or not lowest < top < np.inf:
+        target, top = adjust_row(
+            h, i, t, slope, scale, offset, target_offset, plain, drop, droppable, z
+        )
+        if _any_nan(h, i) or not LOWEST < top < np.inf:
             loss[i] = np.nan
-            sum_of_losses += np.nan
+            total += np.nan
             counted += 1
             for j in range(c):
                 gradient[i, j] = np.nan
             continue
-        exponentiate(z, top)
-        rest = _sum(z)
-        own = exp_of_negative(target - top)
-        # rest + own >= 1, and what it has above 1 is exactly `rest` with the target on top.
-        value = (top - target) + log1p_of_positive(rest - (one - own))
-        inverse = one / (rest + own)
-        share = rest * inverse
+        exponentials, excess, rest = softmax_of_others(z, t, target, top, False)
+        nll = negative_log(target, top, excess)
         factor = weight[t]
+        loss[i] = nll * factor
         if focus > 0:
-            # As in `focal_slope`: value / share tends to one as share does to zero.
-            ratio = value / share if share > 0 else one
-            power = number(share**focus)
-            loss[i] = value * factor * power
-            factor *= power * (one + number(focus) * (one - share) * ratio)
-        else:
-            loss[i] = value * factor
-        sum_of_losses += loss[i]
+            loss[i] = nll * factor * number(focal_factor(rest, focus))
+            factor *= number(focal_slope(nll, rest, focus))
+        total += loss[i]
         counted += 1
         factor *= slope[t]
-        _write(z, factor * inverse, scale, plain, gradient, i)
-        gradient[i, t] = -factor * share if plain else -factor * share * scale[t]
-    return bad, sum_of_losses, counted
+        _write(z, factor / exponentials, scale, plain, gradient, i)
+        own = -factor * rest
+        gradient[i, t] = own if plain else own * scale[t]
+    return bad, total, counted

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms and sums that the compiler turns into vector instructions."""
+"""Exponentials, logarithms and sums that the compiler vectorises."""
 
 from __future__ import annotations
 
@@ -11,20 +11,30 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from immax.arrays import Array
 from immax.compiled.compiler import jit
 
-__all__ = ["exp_of_negative", "exponentials", "exponentiate", "log1p_of_positive", "total"]
+__all__ = ["FAST", "exp_of_negative", "exponentials", "exponentiate", "log1p_of_positive", "total"]
 
 
-FAST = {"contract", "nnan", "nsz"}  # what may be taken for granted; not reassociation
+FAST = {"contract", "nnan", "nsz"}  # fast arithmetic without reassociation
 
 
-def exp_of_negative(x: Any) -> Any:
-    """``e^x`` for ``x <= 0``, compiled to about two units in the last place.
+def exp_of_negative(x: float) -> float:
+    """Return ``e^x`` for ``x <= 0``, compiled to about two units in the last place.
 
     ``x = k log 2 + r`` with an integer k and ``|r| <= log(2) / 2``: a Taylor polynomial in r,
     and k added to the exponent's bits. Zero where the result would not be a normal number.
-    Reassociation would take the rounding away.
+    Reassociation would remove the rounding.
+
+    Parameters
+    ----------
+    x : float
+        Not positive, in single or double precision.
+
+    Returns
+    -------
+    float
     """
     return np.exp(x)
 
@@ -73,11 +83,20 @@ def _exponential(double: bool) -> Callable[[Any], Any]:
     return exponential
 
 
-def log1p_of_positive(x: Any) -> Any:
-    """``log(1 + x)`` for finite ``x >= 0``, compiled to about three units in the last place.
+def log1p_of_positive(x: float) -> float:
+    """Return ``log(1 + x)`` for finite ``x >= 0``, compiled to about three units in the last place.
 
     ``1 + x = 2^k m`` with m near one, ``log m = 2 atanh((m - 1) / (m + 1))`` by its series, and
-    a correction for what ``1 + x`` lost in rounding.
+    a correction for the rounding of ``1 + x``.
+
+    Parameters
+    ----------
+    x : float
+        Finite and not negative, in single or double precision.
+
+    Returns
+    -------
+    float
     """
     return np.log1p(x)
 
@@ -119,23 +138,55 @@ def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
     return _exponential(x == types.float64) if x in (types.float64, types.float32) else None
 
 
-@jit(fastmath=FAST)
-def exponentiate(z: Any, top: Any) -> None:
-    """``z = exp(z - top)``, none of them above one."""
+@jit(fastmath=FAST, owns_arrays=False)
+def exponentiate(z: Array, top: float) -> None:
+    """Replace ``z`` by ``exp(z - top)``.
+
+    Parameters
+    ----------
+    z : ndarray
+        Changed in place.
+    top : float
+        At least the largest entry.
+    """
     for j in range(z.size):
         z[j] = exp_of_negative(z[j] - top)
 
 
-@jit(fastmath=FAST)
-def exponentials(z: Any, source: int, factor: float, top: float, out: Any, row: int) -> None:
-    """``out[row] = exp(factor * (z[source] - top))``, none of them above one."""
+@jit(fastmath=FAST, owns_arrays=False)
+def exponentials(z: Array, source: int, factor: float, top: float, out: Array, row: int) -> None:
+    """Set ``out[row] = exp(factor * (z[source] - top))``.
+
+    Parameters
+    ----------
+    z, out : two-dimensional ndarrays
+        The exponents and the results.
+    source, row : int
+        Rows of ``z`` and ``out``.
+    factor : float
+        Positive.
+    top : float
+        At least the largest entry of the row.
+    """
     for j in range(z.shape[1]):
         out[row, j] = exp_of_negative(factor * (z[source, j] - top))
 
 
-@jit(fastmath={"reassoc", "nsz", "nnan"})
-def total(values: Any, row: int, begin: int, end: int) -> Any:
-    """``values[row, begin:end].sum()``; a slice is an object, and costs more than it holds."""
+@jit(fastmath={"reassoc", "nsz", "nnan"}, owns_arrays=False)
+def total(values: Array, row: int, begin: int, end: int) -> float:
+    """Return ``values[row, begin:end].sum()`` without the cost of creating a slice.
+
+    Parameters
+    ----------
+    values : two-dimensional ndarray
+        The terms.
+    row, begin, end : int
+        The row and its range of columns.
+
+    Returns
+    -------
+    float
+    """
     out = values.dtype.type(0)
     for j in range(begin, end):
         out += values[row, j]

@@ -1,21 +1,28 @@
-"""The inner loops of the joint dual machine, as in ``solvers.working_set``."""
+"""The inner loops of the joint dual machine, as in ``kernels.working_set``."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from immax.arrays import Array
 from immax.compiled.compiler import jit
 
 __all__ = ["block", "spread", "sweeps", "violations"]
 
-COLUMNS = 2048  # that stay in the cache while rows are added up
+COLUMNS = 2048  # that stay in the cache while rows are added
 
 
 @jit()
-def violations(products: Any, biases: Any, a: Any, y: Any, caps: Any, rho: Any, out: Any) -> None:
-    """Into ``out``, how far each sample is from its own optimum."""
+def violations(
+    products: Array, biases: Array, a: Array, y: Array, caps: Array, rho: Array, out: Array
+) -> None:
+    """Fill ``out`` with each sample's violation of optimality, in units of its margin.
+
+    Parameters
+    ----------
+    products, biases, a, y, caps, rho, out
+        As in ``kernels.working_set.violations``.
+    """
     c, m = products.shape
     for i in range(m):
         label = y[i]
@@ -34,8 +41,14 @@ def violations(products: Any, biases: Any, a: Any, y: Any, caps: Any, rho: Any, 
 
 
 @jit()
-def block(store: Any, slots: Any, columns: Any, out: Any) -> None:
-    """Some columns of some rows."""
+def block(store: Array, slots: Array, columns: Array, out: Array) -> None:
+    """Fill ``out`` with some columns of some rows.
+
+    Parameters
+    ----------
+    store, slots, columns, out
+        As in ``kernels.working_set.block``.
+    """
     for p in range(slots.size):
         row = store[slots[p]]
         for q in range(columns.size):
@@ -43,14 +56,20 @@ def block(store: Any, slots: Any, columns: Any, out: Any) -> None:
 
 
 @jit(fastmath={"contract"})
-def _add(total: Any, row: Any, factor: Any) -> None:
+def _add(total: Array, row: Array, factor: float) -> None:
     for i in range(total.size):
         total[i] += factor * row[i]
 
 
 @jit()
-def spread(store: Any, slots: Any, changes: Any, products: Any) -> None:
-    """Add the rows of the samples that changed, times their changes, to the products."""
+def spread(store: Array, slots: Array, changes: Array, products: Array) -> None:
+    """Add the rows of the samples that changed, times their changes, to the products.
+
+    Parameters
+    ----------
+    store, slots, changes, products
+        As in ``kernels.working_set.spread``.
+    """
     c, m = products.shape
     part = np.empty((c, COLUMNS), store.dtype)
     for start in range(0, m, COLUMNS):
@@ -67,18 +86,18 @@ def spread(store: Any, slots: Any, changes: Any, products: Any) -> None:
 
 
 @jit()
-def _settle(row: Any, label: int, cap: float, order: Any) -> None:
-    """Move a row to the nearest one within its limits that sums to zero."""
+def _settle(row: Array, label: int, cap: float, order: Array) -> None:
+    """Project a row onto the rows within its limits that sum to zero."""
     c = row.size
     total = 0.0
     for j in range(c):
         total += row[j]
         room, k = (cap if j == label else 0.0) - row[j], j - 1
-        while k >= 0 and order[k] > room:  # sorted, the least room first
+        while k >= 0 and order[k] > room:  # insertion sort, the least room first
             order[k + 1] = order[k]
             k -= 1
         order[k + 1] = room
-    # All move by one amount, but those without that much room.
+    # All entries move by one amount, except those without that much room.
     shift, taken = -total / c, 0
     while taken < c - 1 and order[taken] < shift:
         total += order[taken]
@@ -90,21 +109,32 @@ def _settle(row: Any, label: int, cap: float, order: Any) -> None:
 
 @jit()
 def sweeps(
-    kernel: Any,
-    products: Any,
-    a: Any,
-    y: Any,
-    caps: Any,
-    rho: Any,
-    biases: Any,
-    sums: Any,
+    kernel: Array,
+    products: Array,
+    a: Array,
+    y: Array,
+    caps: Array,
+    rho: Array,
+    biases: Array,
+    sums: Array,
     stiffness: float,
     tol: float,
     most: int,
     eager: float,
     patience: int,
 ) -> int:
-    """Steps over a working set, in place."""
+    """Optimise the coefficients of a working set, in place.
+
+    Parameters
+    ----------
+    kernel, products, a, y, caps, rho, biases, sums, stiffness, tol, most, eager, patience
+        As in ``kernels.working_set.sweeps``.
+
+    Returns
+    -------
+    int
+        The number of steps.
+    """
     q, c = a.shape
     row, order = np.empty(c), np.empty(c)
     one = kernel.dtype.type(1)

@@ -1,4 +1,4 @@
-"""Data sets, and ways to make them imbalanced."""
+"""Data sets, and subsamples of them with imbalanced classes."""
 
 from immax.datasets.cache import cache_dir
 from immax.datasets.cifar import load_cifar10, load_cifar100
@@ -14,6 +14,7 @@ from immax.datasets.imbalance import (
 )
 from immax.datasets.keel import keel_names, load_keel
 from immax.datasets.page_blocks import load_page_blocks
+from immax.datasets.registry import load_images
 from immax.datasets.synthetic import (
     SphericalMixture,
     gaussian_mixture,
@@ -35,6 +36,7 @@ __all__ = [
     "load_cifar10",
     "load_cifar100",
     "load_fashion_mnist",
+    "load_images",
     "load_keel",
     "load_mnist",
     "load_page_blocks",

@@ -1,4 +1,4 @@
-"""Arrays kept on disk, made once and then mapped into memory."""
+"""A cache on disk for data sets that are converted once and then mapped into memory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ from uuid import uuid4
 
 __all__ = ["cache_dir", "converted"]
 
-LAYOUT = 1  # of the files; another number makes them anew
-ABANDONED = 24 * 3600  # seconds after which an unfinished conversion is cleared away
+LAYOUT = 1  # version of the files; converted data of other versions is not used
+ABANDONED = 24 * 3600  # seconds after which an unfinished conversion is deleted
 
 
 def cache_dir() -> Path:
-    """Where converted and downloaded data is kept.
+    """Return the folder of converted and downloaded data.
 
-    The environment variable ``IMMAX_CACHE``, or the folder immax in the user's cache.
+    It is the value of the environment variable ``IMMAX_CACHE``, or the folder ``immax`` in the
+    user's cache.
+
+    Returns
+    -------
+    Path
     """
     chosen = os.environ.get("IMMAX_CACHE")
     if chosen:
@@ -37,18 +42,22 @@ def cache_dir() -> Path:
 
 
 def converted(name: str, sources: Iterable[Path], convert: Callable[[Path], None]) -> Path:
-    """The folder of what was made of the sources, made now if they are new or have changed.
+    """Return the folder of converted data, converting the sources if they are new or changed.
 
-    It is written under another name and then renamed, so that it is whole or not there.
+    The folder is written atomically: under a temporary name, then renamed.
 
     Parameters
     ----------
     name : str
-        Of the data set.
+        The name of the data set.
     sources : iterable of Path
-        Files and folders, known by their paths, sizes and times of change.
+        Files and folders, identified by their paths, sizes and modification times.
     convert : callable
-        Writes into the folder that it is given.
+        Called with a folder, into which it writes the converted data.
+
+    Returns
+    -------
+    Path
     """
     parent = cache_dir() / "converted"
     folder = parent / f"{name}-{_key(sources)}"
@@ -63,7 +72,7 @@ def converted(name: str, sources: Iterable[Path], convert: Callable[[Path], None
         try:
             os.replace(unfinished, folder)
         except OSError:
-            if not folder.is_dir():  # else another process was quicker
+            if not folder.is_dir():  # otherwise another process has finished first
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,6 +1,6 @@
 """CIFAR-10 and CIFAR-100, from the binary version of the data.
 
-A record is a label (CIFAR-100: a coarse and a fine one), one byte each, and the 3072 bytes of an
+A record is a label of one byte (in CIFAR-100, a coarse and a fine one) and the 3072 bytes of an
 image, channel by channel.
 """
 
@@ -24,16 +24,16 @@ __all__ = ["load_cifar10", "load_cifar100"]
 
 IMAGE = (3, 32, 32)
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz")
-MOST_NAME_BYTES = 2**16
+MAX_NAME_BYTES = 2**16
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the files of a data set are called and hold."""
+    """Names and contents of the files of a data set."""
 
     name: str
     folder: str
-    archive: str  # how its name begins
+    archive: str  # prefix of the name
     train: tuple[str, ...]
     test: str
     names: str
@@ -45,25 +45,25 @@ class Layout:
 
     @property
     def record_bytes(self) -> int:
-        """Labels and pixels."""
+        """Number of bytes of a record: labels and pixels."""
         return self.label_bytes + math.prod(IMAGE)
 
     @property
     def batches(self) -> tuple[str, ...]:
-        """The files that hold images."""
+        """Names of the files that hold images."""
         return (*self.train, self.test)
 
     def place(self, file: str) -> tuple[Part, slice]:
-        """Where the images of a file belong."""
+        """Return the part and the rows that the images of a file belong to."""
         if file == self.test:
             return "test", slice(self.test_records)
         begin = self.train.index(file) * self.train_records
         return "train", slice(begin, begin + self.train_records)
 
     def check_size(self, file: str, size: int, source: Path) -> None:
-        """Refuse a file of names that is large, or one of images that is not exactly as large."""
+        """Raise ValueError if a file does not have the expected size."""
         if file == self.names:
-            if size > MOST_NAME_BYTES:
+            if size > MAX_NAME_BYTES:
                 raise ValueError(f"{file} in {source} must hold the class names; got {size} bytes")
             return
         records = self.test_records if file == self.test else self.train_records
@@ -117,18 +117,29 @@ def load_cifar10(
     download: bool = False,
     progress: Progress | None = None,
 ) -> ImageData:
-    """CIFAR-10: 50,000 training and 10,000 test images of ten classes.
+    """Load CIFAR-10: 50,000 training and 10,000 test images of ten classes.
 
     Parameters
     ----------
     data_dir : str or Path, optional
         The folder of the ``.bin`` files, one that holds the folder ``cifar-10-batches-bin`` or an
-        archive ``cifar-10-b*.tar.gz`` or ``.tar.xz``, or the archive itself. By default the
-        folder downloads in the cache.
-    download : bool
-        Whether to fetch the archive (170 MB) into data_dir if there is nothing there.
+        archive ``cifar-10-b*.tar.gz`` or ``.tar.xz``, or the archive itself. By default, the
+        folder ``downloads`` in the cache.
+    download : bool, default=False
+        Whether to download the archive (170 MB) into data_dir if the data is not there.
     progress : callable, optional
-        Called with the number of bytes that are there and that there will be.
+        Called with the number of bytes downloaded so far and the total number.
+
+    Returns
+    -------
+    ImageData
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data is not found.
+    ValueError
+        If the files are damaged.
     """
     return _load(CIFAR10, data_dir, download, progress)
 
@@ -139,18 +150,29 @@ def load_cifar100(
     download: bool = False,
     progress: Progress | None = None,
 ) -> ImageData:
-    """CIFAR-100 by its fine labels: 50,000 training and 10,000 test images of 100 classes.
+    """Load CIFAR-100 by its fine labels: 50,000 training and 10,000 test images of 100 classes.
 
     Parameters
     ----------
     data_dir : str or Path, optional
         The folder of the ``.bin`` files, one that holds the folder ``cifar-100-binary`` or an
-        archive ``cifar-100-b*.tar.gz`` or ``.tar.xz``, or the archive itself. By default the
-        folder downloads in the cache.
-    download : bool
-        Whether to fetch the archive (169 MB) into data_dir if there is nothing there.
+        archive ``cifar-100-b*.tar.gz`` or ``.tar.xz``, or the archive itself. By default, the
+        folder ``downloads`` in the cache.
+    download : bool, default=False
+        Whether to download the archive (169 MB) into data_dir if the data is not there.
     progress : callable, optional
-        Called with the number of bytes that are there and that there will be.
+        Called with the number of bytes downloaded so far and the total number.
+
+    Returns
+    -------
+    ImageData
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data is not found.
+    ValueError
+        If the files are damaged.
     """
     return _load(CIFAR100, data_dir, download, progress)
 
@@ -172,7 +194,7 @@ def _load(
             where,
             f"{layout.batches[0]}, the folder {layout.folder} and an archive "
             f"{layout.archive}*.tar.gz or .tar.xz",
-            f"fetch it from {layout.source.url} by download=True",
+            f"download it from {layout.source.url} with download=True",
         )
     parts = [source] if source.is_file() else [source / file for file in _present(layout, source)]
     folder = converted(layout.name.lower(), parts, lambda to: _convert(layout, source, to))
@@ -180,7 +202,7 @@ def _load(
 
 
 def _find(layout: Layout, where: Path) -> Path | None:
-    """The folder of the files, or the archive."""
+    """Return the folder of the files, or the archive."""
     if where.is_file():
         return where
     for folder in (where, where / layout.folder):
@@ -232,7 +254,7 @@ def _convert(layout: Layout, source: Path, to: Path) -> None:
 
 
 def _contents(layout: Layout, source: Path) -> Iterator[tuple[str, bytes]]:
-    """The files that are known, each of them of the right size; nothing is unpacked."""
+    """Yield the known files and their contents, without unpacking the archive to disk."""
     if source.is_dir():
         for file in _present(layout, source):
             layout.check_size(file, (source / file).stat().st_size, source)

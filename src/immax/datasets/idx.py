@@ -1,7 +1,7 @@
 """MNIST and Fashion-MNIST, from idx files.
 
-An idx file is two zero bytes, one for the type of its numbers (8: a byte), one for the number of
-dimensions, the dimensions as four bytes each, and the numbers.
+An idx file holds two zero bytes, one byte for the type of its values (8 means bytes), one for the
+number of dimensions, the dimensions as four bytes each, and the values.
 """
 
 from __future__ import annotations
@@ -40,13 +40,24 @@ GARMENTS = (
 
 
 def load_mnist(data_dir: str | Path | None = None) -> ImageData:
-    """MNIST: 28 × 28 grey images of handwritten digits.
+    """Load MNIST: 28 × 28 greyscale images of handwritten digits.
 
     Parameters
     ----------
     data_dir : str or Path, optional
         The folder of the four idx files, plain or ``.gz``, or one that holds them in ``mnist`` or
-        ``MNIST/raw``. By default the folder downloads in the cache.
+        ``MNIST/raw``. By default, the folder ``downloads`` in the cache.
+
+    Returns
+    -------
+    ImageData
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files are not found.
+    ValueError
+        If they are damaged.
     """
     where = data_folder(data_dir)
     digits = tuple(str(digit) for digit in range(10))
@@ -54,14 +65,25 @@ def load_mnist(data_dir: str | Path | None = None) -> ImageData:
 
 
 def load_fashion_mnist(data_dir: str | Path | None = None) -> ImageData:
-    """Fashion-MNIST: 28 × 28 grey images of ten kinds of garments.
+    """Load Fashion-MNIST: 28 × 28 greyscale images of ten kinds of garments.
 
     Parameters
     ----------
     data_dir : str or Path, optional
         The folder of the four idx files, plain or ``.gz``, or one that holds them in
-        ``fashion-mnist`` or ``FashionMNIST/raw``. By default where Debian's package
-        dataset-fashion-mnist has them.
+        ``fashion-mnist`` or ``FashionMNIST/raw``. By default, the folder of Debian's package
+        dataset-fashion-mnist.
+
+    Returns
+    -------
+    ImageData
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files are not found.
+    ValueError
+        If they are damaged.
     """
     where = DEBIAN if data_dir is None else data_folder(data_dir)
     remedy = "on Debian, apt-get install dataset-fashion-mnist"
@@ -74,64 +96,81 @@ def _load(
 ) -> ImageData:
     wanted = [*IMAGES.values(), *LABELS.values()]
     for folder in (where, *(where / inner for inner in folders)):
-        found = {file: path for file in wanted if (path := _plain_or_packed(folder / file))}
-        if found:
+        present = {file: path for file in wanted if (path := _plain_or_compressed(folder / file))}
+        if present:
             break
-    missing = [file for file in wanted if file not in found]
+    missing = [file for file in wanted if file not in present]
     if missing:
         looked_for = ", ".join(f"{file}[.gz]" for file in missing)
-        raise not_found(name, folder if found else where, looked_for, remedy)
+        raise not_found(name, folder if present else where, looked_for, remedy)
 
     def convert(to: Path) -> None:
         files = ImageFiles(to)
         for part in PARTS:
-            images = read_idx(found[IMAGES[part]], (SIDE, SIDE))
-            labels = read_idx(found[LABELS[part]], ())
+            images = read_idx(present[IMAGES[part]], (SIDE, SIDE))
+            labels = read_idx(present[LABELS[part]], ())
             if len(images) != len(labels):
                 raise ValueError(
-                    f"{found[LABELS[part]]} must hold a label for each of the {len(images)} "
+                    f"{present[LABELS[part]]} must hold a label for each of the {len(images)} "
                     f"images; got {len(labels)}"
                 )
             if labels.max(initial=0) >= len(class_names):
                 raise ValueError(
-                    f"the labels in {found[LABELS[part]]} must lie in 0 to "
+                    f"the labels in {present[LABELS[part]]} must lie in 0 to "
                     f"{len(class_names) - 1}; got {labels.max()}"
                 )
             files.images(part, (len(images), 1, SIDE, SIDE))[:] = images[:, None]
             files.write_labels(part, labels)
         files.write_names(class_names)
 
-    return ImageFiles(converted(name.lower(), found.values(), convert)).load(name)
+    return ImageFiles(converted(name.lower(), present.values(), convert)).load(name)
 
 
-def _plain_or_packed(path: Path) -> Path | None:
+def _plain_or_compressed(path: Path) -> Path | None:
     choices = (path, path.with_name(path.name + ".gz"))
     return next((choice for choice in choices if choice.is_file()), None)
 
 
 def read_idx(path: Path, shape: tuple[int, ...]) -> Array:
-    """The bytes in an idx file, of any number of samples of the given shape."""
+    """Read an idx file of bytes.
+
+    Parameters
+    ----------
+    path : Path
+        The file, plain or ``.gz``.
+    shape : tuple of int
+        The expected shape of a sample.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n, *shape)
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or holds something else.
+    """
     try:
-        packed = path.read_bytes()
-        content = gzip.decompress(packed) if path.suffix == ".gz" else packed
+        raw = path.read_bytes()
+        content = gzip.decompress(raw) if path.suffix == ".gz" else raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path} cannot be unpacked: {error}") from error
+        raise ValueError(f"{path} cannot be decompressed: {error}") from error
     n_dims = 1 + len(shape)
     begin = 4 + 4 * n_dims
     magic = bytes([0, 0, BYTE, n_dims])
     if content[:4] != magic or len(content) < begin:
         raise ValueError(
-            f"{path} must begin as an idx file of bytes in {n_dims} dimensions, with "
+            f"{path} must begin with the header of an idx file of bytes in {n_dims} dimensions, "
             f"{magic.hex(' ')}; got {content[:4].hex(' ') or 'nothing'}"
         )
-    found = struct.unpack(f">{n_dims}I", content[4:begin])
-    if found[1:] != shape:
-        raise ValueError(f"{path} must hold samples of shape {shape}; got {found[1:]}")
-    if not found[0]:
+    dims = struct.unpack(f">{n_dims}I", content[4:begin])
+    if dims[1:] != shape:
+        raise ValueError(f"{path} must hold samples of shape {shape}; got {dims[1:]}")
+    if not dims[0]:
         raise ValueError(f"{path} holds no samples")
-    expected = math.prod(found)
+    expected = math.prod(dims)
     if len(content) - begin != expected:
         raise ValueError(
-            f"{path} must hold {expected} bytes after its head; got {len(content) - begin}"
+            f"{path} must hold {expected} bytes after its header; got {len(content) - begin}"
         )
-    return np.frombuffer(content, np.uint8, offset=begin).reshape(found)
+    return np.frombuffer(content, np.uint8, offset=begin).reshape(dims)

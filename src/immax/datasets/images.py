@@ -25,14 +25,16 @@ PARTS: tuple[Part, Part] = ("train", "test")
 class ImageData:
     """A training and a test set of images.
 
-    Attributes
+    Parameters
     ----------
     X_train, X_test : ndarray of uint8, shape (n, channels, height, width)
-        Mapped from disk, and not to be written to.
+        Memory-mapped and read-only.
     y_train, y_test : ndarray of int64, shape (n,)
-        Indices of class_names.
+        Indices of ``class_names``.
     class_names : tuple of str
+        Names of the classes.
     name : str
+        The name of the data set.
     """
 
     X_train: Array
@@ -45,25 +47,68 @@ class ImageData:
 
 @dataclass(frozen=True)
 class ImageFiles:
-    """The folder that an ImageData is kept in."""
+    """The files of an image data set in the cache.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that holds them.
+    """
 
     folder: Path
 
     def images(self, part: Part, shape: tuple[int, ...]) -> Array:
-        """An array on disk, to be filled."""
+        """Create an array of images on disk, to be filled by the caller.
+
+        Parameters
+        ----------
+        part : {"train", "test"}
+            Which set the images belong to.
+        shape : tuple of int
+            (n, channels, height, width).
+
+        Returns
+        -------
+        ndarray of uint8
+            A writable memory map.
+        """
         return open_memmap(self.folder / f"X_{part}.npy", "w+", np.uint8, shape)
 
     def write_labels(self, part: Part, labels: Array) -> None:
-        """Keep the labels as whole numbers."""
+        """Write the labels as integers.
+
+        Parameters
+        ----------
+        part : {"train", "test"}
+            Which set the labels belong to.
+        labels : ndarray of shape (n,)
+            Indices of classes.
+        """
         np.save(self.folder / f"y_{part}.npy", labels.astype(np.int64))
 
     def write_names(self, class_names: Sequence[str]) -> None:
-        """Keep the names of the classes."""
+        """Write the names of the classes.
+
+        Parameters
+        ----------
+        class_names : sequence of str
+            The names.
+        """
         names = json.dumps(list(class_names))
         (self.folder / "class_names.json").write_text(names, encoding="utf-8")
 
     def load(self, name: str) -> ImageData:
-        """Map the images and read the rest."""
+        """Map the images into memory and read labels and names.
+
+        Parameters
+        ----------
+        name : str
+            The name of the data set.
+
+        Returns
+        -------
+        ImageData
+        """
         arrays = {
             f"{axis}_{part}": np.load(
                 self.folder / f"{axis}_{part}.npy", mmap_mode="r" if axis == "X" else None
@@ -76,13 +121,39 @@ class ImageFiles:
 
 
 def data_folder(data_dir: str | Path | None) -> Path:
-    """What the caller says, or where downloads are kept."""
+    """Return the folder to look for data in.
+
+    Parameters
+    ----------
+    data_dir : str, Path or None
+        The folder that the caller asks for; None means ``downloads`` in the cache.
+
+    Returns
+    -------
+    Path
+    """
     return cache_dir() / "downloads" if data_dir is None else Path(data_dir).expanduser()
 
 
 def not_found(name: str, where: Path, looked_for: str, remedy: str) -> FileNotFoundError:
-    """The error that says what was looked for and how to get it."""
+    """Return the error for data that is not there.
+
+    Parameters
+    ----------
+    name : str
+        The name of the data set.
+    where : Path
+        The folder that was searched.
+    looked_for : str
+        Names of the files that were searched for.
+    remedy : str
+        How to get the data.
+
+    Returns
+    -------
+    FileNotFoundError
+    """
     return FileNotFoundError(
-        f"{name} is not in {where}: looked for {looked_for}; {remedy}, or say where it is by "
+        f"{name} is not in {where}: looked for {looked_for}; {remedy}, or give its folder as "
         "data_dir (--data-dir on the command line)"
     )

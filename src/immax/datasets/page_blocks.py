@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from immax.datasets.tables import read_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 __all__ = ["PAGE_BLOCKS", "load_page_blocks"]
 
 PAGE_BLOCKS = Path(__file__).parent / "data" / "page-blocks.csv.xz"
 
 
-def load_page_blocks() -> tuple[Any, Any]:
-    """Blocks of printed pages: text, or something else (lines, pictures, graphics), one in ten.
+def load_page_blocks() -> tuple[DataFrame, Series]:
+    """Load the page blocks data set: blocks of printed pages that are text, or something else.
 
-    5,472 blocks that a segmentation found in 54 documents, with ten numbers for each. From
-    D. Malerba, *Page Blocks Classification*, UCI Machine Learning Repository (1995),
-    doi 10.24432/C5J590, licence CC BY 4.0; the four kinds that are not text are put together as in
-    the KEEL repository, and the columns have longer names.
+    It has 5,472 blocks of 54 documents, described by ten numbers each; about one in ten is not
+    text but a line, a picture or a graphic. These four classes are merged into one, as in the KEEL
+    repository, and the columns have longer names.
 
     Returns
     -------
     X : DataFrame
+        The features.
     y : Series
         "text" or "other".
+
+    References
+    ----------
+    D. Malerba, *Page Blocks Classification*, UCI Machine Learning Repository, 1995,
+    doi 10.24432/C5J590, licence CC BY 4.0.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""Samples of known laws."""
+"""Samples of known distributions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,32 +18,38 @@ from immax.validation import check_positive
 __all__ = ["SphericalMixture", "gaussian_mixture", "separable_pair", "sparse_text"]
 
 WORDS_PER_TEXT = 40
-TOPIC_SHARE = 0.3  # of the words of a text
+TOPIC_SHARE = 0.3  # share of the words of a text that depend on its class
 DRAWS_AT_ONCE = 2**14
 
 
 def separable_pair(
-    n: int, ratio: float, margin: float = 0.5, random_state: Any = None
+    n: int,
+    ratio: float,
+    margin: float = 0.5,
+    random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Array, Array]:
-    """Two clouds in the plane on either side of the line where the first coordinate is zero.
+    """Draw two separable classes in the plane with a known geometric margin.
 
-    That line separates them best, and its distance from the nearest sample of either class, the
-    first of each, is the margin.
+    The line where the first coordinate is zero separates them with the largest margin: its
+    distance from the nearest sample of each class, the first one, is ``margin``.
 
     Parameters
     ----------
     n : int
-        At least 2.
+        Number of samples, at least 2.
     ratio : float
         Size of class 0 over that of class 1, at least 1.
-    margin : float
-    random_state : int, RandomState instance or None
+    margin : float, default=0.5
+        Distance of the separating line from the nearest samples.
+    random_state : int, RandomState instance or None, default=None
+        Determines the sample; an integer makes it reproducible.
 
     Returns
     -------
     X : ndarray of shape (n, 2)
+        The samples: class 0 on the left of the line, class 1 on the right.
     y : ndarray of shape (n,)
-        First the samples of class 0, on the left, then those of class 1.
+        Labels, first those of class 0.
 
     Examples
     --------
@@ -66,80 +71,130 @@ def separable_pair(
 
 @dataclass(frozen=True, eq=False)
 class SphericalMixture:
-    """Normal classes that differ in their means only; the covariance is the identity.
+    """Mixture of normal distributions that differ in their means; the covariance is the identity.
 
     Parameters
     ----------
     means : ndarray of shape (c, d)
+        The mean of each class.
     priors : ndarray of shape (c,)
+        The probability of each class.
     """
 
     means: Array
     priors: Array
 
-    def sample(self, counts: ArrayLike, random_state: Any = None) -> tuple[Array, Array]:
-        """So many samples of each class, class by class."""
+    def sample(
+        self, counts: ArrayLike, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[Array, Array]:
+        """Draw a given number of samples of each class.
+
+        Parameters
+        ----------
+        counts : array-like of int, shape (c,)
+            Number of samples of each class.
+        random_state : int, RandomState instance or None, default=None
+            Determines the sample.
+
+        Returns
+        -------
+        X : ndarray of shape (n, d)
+            The samples, class by class.
+        y : ndarray of shape (n,)
+            Their labels.
+        """
         rng = check_random_state(random_state)
         y = np.repeat(np.arange(len(self.means)), np.asarray(counts))
         return self.means[y] + rng.standard_normal((len(y), self.means.shape[1])), y
 
     def posterior(self, X: ArrayLike) -> Array:
-        """The exact class probabilities, of shape (n, c)."""
+        """Return the exact class probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         intercepts = np.log(self.priors) - 0.5 * (self.means**2).sum(axis=1)
         return np.asarray(softmax(np.asarray(X) @ self.means.T + intercepts, axis=1))
 
-    def bayes_error(self, n: int = 200_000, random_state: Any = 0) -> tuple[float, float]:
-        """The least error of any classifier, and the standard error of this number.
+    def bayes_error(
+        self, n: int = 200_000, random_state: int | np.random.RandomState | None = 0
+    ) -> tuple[float, float]:
+        """Compute the Bayes error: the lowest error that any classifier can have.
 
-        Exact for two classes. Of more, a mean over n draws.
+        Exact for two classes, and estimated by simulation for more.
+
+        Parameters
+        ----------
+        n : int, default=200_000
+            Number of draws of the simulation.
+        random_state : int, RandomState instance or None, default=0
+            Determines the draws.
+
+        Returns
+        -------
+        error : float
+            The Bayes error.
+        standard_error : float
+            The standard error of the estimate; 0 for two classes.
         """
         if len(self.means) == 2:
             return self._exact_error(), 0.0
         check_whole("n", n, 2)
         rng = check_random_state(random_state)
-        # In the space that the means span, whatever the number of features.
+        # Only the space that the means span matters, whatever the number of features.
         _, coordinates = np.linalg.qr(self.means.T)
-        within = SphericalMixture(coordinates.T, self.priors)
+        projected = SphericalMixture(coordinates.T, self.priors)
         errors = np.empty(n)
         for begin in range(0, n, DRAWS_AT_ONCE):
             block = errors[begin : begin + DRAWS_AT_ONCE]
-            X, _ = within.sample(rng.multinomial(block.size, self.priors), rng)
-            block[:] = 1 - within.posterior(X).max(axis=1)
+            X, _ = projected.sample(rng.multinomial(block.size, self.priors), rng)
+            block[:] = 1 - projected.posterior(X).max(axis=1)
         return float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(n))
 
     def _exact_error(self) -> float:
         negative, positive = self.priors
         distance = np.linalg.norm(self.means[1] - self.means[0])
-        # On the way from the first mean to the second the posteriors are equal here.
+        # The point between the means where the posteriors are equal.
         border = distance / 2 - np.log(positive / negative) / distance
         return float(negative * ndtr(-border) + positive * ndtr(border - distance))
 
 
 def gaussian_mixture(
-    counts: ArrayLike, d: int, separation: float, random_state: Any = None
+    counts: ArrayLike,
+    d: int,
+    separation: float,
+    random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Array, Array, SphericalMixture]:
-    """A sample of normal classes, and the law that it follows.
+    """Draw a sample of normally distributed classes.
 
-    Any two means are ``separation`` apart if d is at least the number of classes less one. Else
-    only neighbours are, on a circle, or on a line if d is 1.
+    All means are ``separation`` apart if d is at least the number of classes minus one. Otherwise
+    only neighbours are: the means lie on a circle, or on a line if d is 1.
 
     Parameters
     ----------
     counts : array-like of int, shape (c,)
-        Samples of each class; their shares are the priors.
+        Number of samples of each class; their shares are the priors.
     d : int
         Number of features.
     separation : float
-        In standard deviations.
-    random_state : int, RandomState instance or None
+        Distance of the means in standard deviations.
+    random_state : int, RandomState instance or None, default=None
+        Determines the sample; an integer makes it reproducible.
 
     Returns
     -------
     X : ndarray of shape (n, d)
+        The samples, class by class.
     y : ndarray of shape (n,)
-        Class by class.
+        Their labels.
     mixture : SphericalMixture
-        With the exact posteriors and the Bayes error.
+        The distribution, with exact posteriors and the Bayes error.
 
     Examples
     --------
@@ -173,30 +228,36 @@ def _means(c: int, d: int, separation: float) -> Array:
 
 
 def sparse_text(
-    n: int, d: int, n_classes: int, ratio: float, random_state: Any = None
+    n: int,
+    d: int,
+    n_classes: int,
+    ratio: float,
+    random_state: int | np.random.RandomState | None = None,
 ) -> tuple[sparse.csr_matrix, Array]:
-    """Bags of words of long-tailed classes.
+    """Draw bags of words with long-tailed classes.
 
-    Words follow Zipf's law; in some part of every text it is the law of the class, under which
-    other words are frequent.
+    Words follow Zipf's law. A share of the words of each text follows the law of its class, in
+    which other words are frequent.
 
     Parameters
     ----------
     n : int
         Number of texts, at least n_classes.
     d : int
-        Number of words known.
+        Size of the vocabulary.
     n_classes : int
+        Number of classes.
     ratio : float
         Largest class size over smallest, at least 1.
-    random_state : int, RandomState instance or None
+    random_state : int, RandomState instance or None, default=None
+        Determines the sample; an integer makes it reproducible.
 
     Returns
     -------
     X : csr_matrix of shape (n, d)
-        How often each word occurs.
+        Number of occurrences of each word.
     y : ndarray of shape (n,)
-        Sizes fall off exponentially from class 0 on.
+        Labels; class sizes decrease exponentially from class 0 on.
 
     Examples
     --------
@@ -216,14 +277,14 @@ def sparse_text(
     label = y[texts]
     for k in range(n_classes):
         law = (1 - TOPIC_SHARE) * zipf + TOPIC_SHARE * rng.permutation(zipf)
-        mine = np.flatnonzero(label == k)
-        words[mine] = rng.choice(d, size=mine.size, p=law / law.sum())
+        of_class = np.flatnonzero(label == k)
+        words[of_class] = rng.choice(d, size=of_class.size, p=law / law.sum())
     X = sparse.coo_matrix((np.ones(words.size), (texts, words)), shape=(n, d)).tocsr()
     return X, y
 
 
 def _sizes(n: int, shares: Array) -> list[int]:
-    """Whole numbers of at least one that add up to n, nearly in proportion to the shares."""
+    """Return positive integers that add up to n and are nearly proportional to the shares."""
     check_whole("n", n, shares.size)
     exact = shares * n / shares.sum()
     sizes = np.maximum(1, np.floor(exact).astype(int))

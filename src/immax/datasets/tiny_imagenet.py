@@ -1,4 +1,4 @@
-"""Tiny ImageNet: 64 × 64 images of 200 classes, decoded once."""
+"""Tiny ImageNet: 64 × 64 images of 200 classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from immax.datasets.optional import optional_import
 
 __all__ = ["load_tiny_imagenet"]
 
-Read = Callable[[str], bytes]
+ReadFile = Callable[[str], bytes]
 
 FOLDER = "tiny-imagenet-200"
 SIDE = 64
@@ -33,10 +33,10 @@ SOURCE = Source(
 
 @dataclass(frozen=True)
 class Counts:
-    """How much of everything there should be."""
+    """Expected numbers of classes and images."""
 
     classes: int = 200
-    train_images: int = 500  # of each class
+    train_images: int = 500  # per class
     test_images: int = 10_000
 
 
@@ -46,20 +46,31 @@ def load_tiny_imagenet(
     download: bool = False,
     progress: Progress | None = None,
 ) -> ImageData:
-    """Tiny ImageNet: 100,000 training images, and the 10,000 validation images as the test set.
+    """Load Tiny ImageNet: 100,000 training images, and the validation images as the test set.
 
-    Classes are in the order of their WordNet identifiers, and named by ``words.txt``. Grey images
-    become RGB. Needs Pillow.
+    Classes are in the order of their WordNet identifiers, and named by ``words.txt``. Greyscale
+    images are converted to RGB. Images are decoded once and cached, which needs Pillow.
 
     Parameters
     ----------
     data_dir : str or Path, optional
         The folder ``tiny-imagenet-200``, one that holds it or ``tiny-imagenet-200.zip``, or the
-        archive itself. By default the folder downloads in the cache.
-    download : bool
-        Whether to fetch the archive (248 MB) into data_dir if there is nothing there.
+        archive itself. By default, the folder ``downloads`` in the cache.
+    download : bool, default=False
+        Whether to download the archive (248 MB) into data_dir if the data is not there.
     progress : callable, optional
-        Called with the number of bytes that are there and that there will be.
+        Called with the number of bytes downloaded so far and the total number.
+
+    Returns
+    -------
+    ImageData
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data is not found.
+    ValueError
+        If the files are damaged.
     """
     return _load(Counts(), data_dir, download, progress)
 
@@ -81,13 +92,13 @@ def _load(
             "Tiny ImageNet",
             where,
             f"wnids.txt, the folder {FOLDER} and {SOURCE.file_name}",
-            f"fetch it from {SOURCE.url} by download=True",
+            f"download it from {SOURCE.url} with download=True",
         )
-    known_by = [source]
+    sources = [source]
     if source.is_dir():
-        known_by += [source / "wnids.txt", *sorted(source.glob("train/*/images"))]
-        known_by += sorted(source.glob("val/*"))
-    folder = converted("tiny-imagenet", known_by, lambda to: _convert(counts, source, to))
+        sources += [source / "wnids.txt", *sorted(source.glob("train/*/images"))]
+        sources += sorted(source.glob("val/*"))
+    folder = converted("tiny-imagenet", sources, lambda to: _convert(counts, source, to))
     return ImageFiles(folder).load("Tiny ImageNet")
 
 
@@ -96,8 +107,8 @@ def _holds_data(path: Path) -> bool:
 
 
 @contextmanager
-def _opened(source: Path) -> Iterator[tuple[list[str], Read]]:
-    """The names of all files below the folder, and a way to read them; nothing is unpacked."""
+def _opened(source: Path) -> Iterator[tuple[list[str], ReadFile]]:
+    """Yield the names of all files and a function that reads one, without unpacking the archive."""
     if source.is_dir():
         paths = source.rglob("*")
         names = [path.relative_to(source).as_posix() for path in paths if path.is_file()]
@@ -129,7 +140,7 @@ def _convert(counts: Counts, source: Path, to: Path) -> None:
         for part in PARTS:
             images = files.images(part, (len(samples[part]), 3, SIDE, SIDE))
             for row, (name, _) in enumerate(samples[part]):
-                images[row] = _decoded(read(name), source, name)
+                images[row] = _decode(read(name), source, name)
             files.write_labels(part, np.array([label for _, label in samples[part]]))
         lines = read("words.txt").decode().splitlines()
     words = dict(line.split("\t", 1) for line in lines if "\t" in line)
@@ -145,14 +156,14 @@ def _train_samples(
         parts = name.split("/")
         if len(parts) == 4 and parts[0] == "train" and parts[2] == "images" and parts[1] in label:
             samples.append((name, label[parts[1]]))
-    found = np.bincount([number for _, number in samples], minlength=len(classes))
-    for wnid, count in zip(classes, found.tolist(), strict=True):
+    images = np.bincount([number for _, number in samples], minlength=len(classes))
+    for wnid, count in zip(classes, images.tolist(), strict=True):
         _check_count(source, f"images in train/{wnid}/images", counts.train_images, count)
     return samples
 
 
 def _test_samples(
-    source: Path, counts: Counts, read: Read, known: set[str], classes: list[str]
+    source: Path, counts: Counts, read: ReadFile, known: set[str], classes: list[str]
 ) -> list[tuple[str, int]]:
     label = {wnid: number for number, wnid in enumerate(classes)}
     samples = []
@@ -169,12 +180,12 @@ def _test_samples(
     return samples
 
 
-def _check_count(source: Path, what: str, expected: int, found: int) -> None:
-    if found != expected:
-        raise ValueError(f"{source} must hold {expected} {what}; got {found}")
+def _check_count(source: Path, what: str, expected: int, count: int) -> None:
+    if count != expected:
+        raise ValueError(f"{source} must hold {expected} {what}; got {count}")
 
 
-def _decoded(content: bytes, source: Path, name: str) -> Array:
+def _decode(content: bytes, source: Path, name: str) -> Array:
     pillow = optional_import(
         "PIL.Image", "decoding Tiny ImageNet needs Pillow: pip install immax[bench]"
     )

@@ -1,94 +1,154 @@
-"""The methods that a comparison may hold."""
+"""The one registry of what a comparison can include.
+
+Every method of ``immax.losses.catalog.METHODS`` is a candidate, as a linear model, under its own
+name. All other candidates are rows of ``_ROWS``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
 
 from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
+from immax.losses.catalog import METHODS
 from immax.validation import nearest
 
 __all__ = ["CANDIDATES", "DEFAULT", "PLAIN", "Candidate", "choose_candidates"]
 
-PLAIN = "logistic"  # what every other method is compared with
+PLAIN = "logistic"
+"""The baseline of every comparison: logistic regression without any correction."""
+
+_PACKAGES = {"imblearn": "imbalanced-learn"}  # where the module has another name
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method of ``immax.bench``, under the name that people know it by."""
+    """A row of the registry: a method that can be compared, and what it requires.
 
+    Attributes
+    ----------
+    name : str
+        The name that ``compare`` and ``immax compare --methods`` take.
+    title : str
+        The name in tables and figures.
+    model, method : str
+        The key of the estimator in ``immax.evaluation.estimators.ESTIMATORS``.
+    needs : str, default=""
+        A module that must be installed.
+    binary : bool, default=False
+        Whether the method is for two classes only.
+    most_rows : int, default=0
+        The number of rows above which the method takes too long; 0 for no limit.
+    proba : bool, default=True
+        Whether the method estimates probabilities.
+    codes : bool, default=False
+        Whether labels must be the integers 0, 1, ….
+    default : bool, default=False
+        Whether the method is compared unless others are asked for.
+    """
+
+    name: str
     title: str
     model: str
     method: str
-    needs: str = ""  # a package
-    binary: bool = False  # for two classes only
-    most_rows: int = 0  # beyond which it takes too long; 0 for any number
-    proba: bool = True  # whether it has probabilities
-    codes: bool = False  # whether it wants 0, 1, … for labels
+    needs: str = ""
+    binary: bool = False
+    most_rows: int = 0
+    proba: bool = True
+    codes: bool = False
+    default: bool = False
+
+    def unsuitable_because(self, n_classes: int, n_rows: int, metric: str) -> str:
+        """Return why the method cannot be part of a comparison, or an empty string if it can.
+
+        Parameters
+        ----------
+        n_classes, n_rows : int
+            The size of the data.
+        metric : str
+            The metric that methods are ranked by.
+
+        Returns
+        -------
+        str
+        """
+        if self.binary and n_classes > 2:
+            return "for two classes only"
+        if self.needs and find_spec(self.needs) is None:
+            return f"{_PACKAGES.get(self.needs, self.needs)} is not installed"
+        if self.most_rows and n_rows > self.most_rows:
+            return f"for at most {self.most_rows} rows"
+        if not self.proba and METRICS[metric].needs_proba:
+            return "has no probabilities"
+        return ""
 
 
-def _linear(title: str, method: str, **facts: object) -> Candidate:
-    return Candidate(title, "linear", method, **facts)  # type: ignore[arg-type]
+_ROWS = (
+    Candidate(PLAIN, "logistic regression", "linear", "logistic", default=True),
+    Candidate("weights", "class weights", "linear", "logistic_balanced", default=True),
+    Candidate("threshold", "threshold tuning", "linear", "threshold", binary=True, default=True),
+    Candidate("smote", "SMOTE", "linear", "smote", needs="imblearn", default=True),
+    Candidate("under", "random under-sampling", "linear", "under", needs="imblearn", default=True),
+    Candidate("over", "random over-sampling", "linear", "over", needs="imblearn"),
+    Candidate("immax", "IMMAX logistic", "linear", "immax", default=True),
+    Candidate("immax_hinge", "IMMAX hinge", "linear", "immax_hinge", proba=False, default=True),
+    Candidate(
+        "immax_svc", "IMMAX kernel", "kernel", "immax", most_rows=2000, proba=False, default=True
+    ),
+    Candidate("svm", "linear SVM", "linear", "svc", proba=False),
+    Candidate("xgb", "XGBoost", "trees", "xgb", needs="xgboost", codes=True, default=True),
+    Candidate("immax_xgb", "IMMAX XGBoost", "trees", "immax", needs="xgboost", default=True),
+)
 
 
-CANDIDATES = MappingProxyType(
-    {
-        PLAIN: _linear("logistic regression", "logistic"),
-        "weights": _linear("class weights", "logistic_balanced"),
-        "threshold": _linear("threshold tuning", "threshold", binary=True),
-        "smote": _linear("SMOTE", "smote", needs="imblearn"),
-        "under": _linear("random under-sampling", "under", needs="imblearn"),
-        "over": _linear("random over-sampling", "over", needs="imblearn"),
-        "immax": _linear("IMMAX logistic", "immax"),
-        "immax_hinge": _linear("IMMAX hinge", "immax_hinge", proba=False),
-        "immax_svc": Candidate("IMMAX kernel", "kernel", "immax", most_rows=2000, proba=False),
-        "svm": _linear("linear SVM", "svc", proba=False),
-        "xgb": Candidate("XGBoost", "trees", "xgb", needs="xgboost", codes=True),
-        "immax_xgb": Candidate("IMMAX XGBoost", "trees", "immax", needs="xgboost"),
-        "ce": _linear("cross-entropy", "ce"),
-        "rw": _linear("re-weighting", "rw"),
-        "bs": _linear("balanced softmax", "bs"),
-        "equal": _linear("equalisation loss", "equal"),
-        "la": _linear("logit adjustment", "la"),
-        "cb": _linear("class-balanced loss", "cb"),
-        "focal": _linear("focal loss", "focal"),
-        "ldam": _linear("LDAM", "ldam"),
+def _registry() -> Mapping[str, Candidate]:
+    """Return the rows, and after them the methods of the catalogue that have no row."""
+    rows = {row.name: row for row in _ROWS}
+    methods = {
+        method.name: Candidate(method.name, method.title, "linear", method.name)
+        for method in METHODS.values()
+        if method.name not in rows
     }
-)
-"""By the names that ``--methods`` takes."""
+    return MappingProxyType(rows | methods)
 
-DEFAULT = (
-    PLAIN,
-    "weights",
-    "threshold",
-    "smote",
-    "under",
-    "immax",
-    "immax_hinge",
-    "immax_svc",
-    "xgb",
-    "immax_xgb",
-)
-"""Those that are compared unless others are asked for, as far as they fit the data."""
+
+CANDIDATES = _registry()
+"""All candidates by name, in the order in which they run."""
+
+DEFAULT = tuple(name for name, candidate in CANDIDATES.items() if candidate.default)
+"""The names of the candidates that are compared by default, as far as they suit the data."""
 
 
 def choose_candidates(
     asked: Iterable[str] | None, n_classes: int, n_rows: int, metric: str
 ) -> tuple[list[str], dict[str, str]]:
-    """Names of methods in the order in which they are run, and why others are left out.
+    """Return the methods to run, and the reasons why others are left out.
 
     Parameters
     ----------
-    asked : iterable of str, optional
-        Names, or "all"; by default those of ``DEFAULT``. Plain logistic regression is always among
-        them.
+    asked : iterable of str or None
+        Names of candidates, or ``["all"]``; None for ``DEFAULT``. Plain logistic regression is
+        always included.
     n_classes, n_rows : int
-        Of the data.
+        The size of the data.
     metric : str
-        What methods are ranked by.
+        The metric that methods are ranked by.
+
+    Returns
+    -------
+    names : list of str
+        In the order in which they run.
+    left_out : dict of str to str
+        The reason for each method that does not suit the data or the metric, or that needs a
+        package that is not installed.
+
+    Raises
+    ------
+    WrongCall
+        If a name is unknown.
 
     Examples
     --------
@@ -105,23 +165,9 @@ def choose_candidates(
             raise WrongCall(f"unknown method {name!r}{nearest(name, CANDIDATES)}")
     names, left_out = [PLAIN], {}
     for name in dict.fromkeys(wanted):
-        why = _unfit(CANDIDATES[name], n_classes, n_rows, metric)
-        if why:
-            left_out[name] = why
+        reason = CANDIDATES[name].unsuitable_because(n_classes, n_rows, metric)
+        if reason:
+            left_out[name] = reason
         elif name != PLAIN:
             names.append(name)
     return names, left_out
-
-
-def _unfit(candidate: Candidate, n_classes: int, n_rows: int, metric: str) -> str:
-    """Why a method has no place in a comparison; empty if it has."""
-    if candidate.binary and n_classes > 2:
-        return "for two classes only"
-    if candidate.needs and find_spec(candidate.needs) is None:
-        package = {"imblearn": "imbalanced-learn"}.get(candidate.needs, candidate.needs)
-        return f"{package} is not installed"
-    if candidate.most_rows and n_rows > candidate.most_rows:
-        return f"for at most {candidate.most_rows} rows"
-    if not candidate.proba and METRICS[metric].needs_proba:
-        return "has no probabilities"
-    return ""

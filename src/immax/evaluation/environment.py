@@ -10,11 +10,23 @@ from importlib.metadata import PackageNotFoundError, version
 __all__ = ["describe_environment", "peak_memory"]
 
 LIBRARIES = ("immax", "numpy", "scipy", "scikit-learn", "torch", "numba", "imbalanced-learn")
+"""Distributions whose versions are recorded, where they are installed."""
 
 
 def describe_environment() -> dict[str, str]:
-    """Return the versions of Python and of the libraries, and what the machine is."""
-    found = {
+    """Return the versions of Python and of the libraries, and a description of the machine.
+
+    Returns
+    -------
+    dict of str to str
+        Libraries that are not installed are missing.
+
+    Examples
+    --------
+    >>> "python" in describe_environment()
+    True
+    """
+    environment = {
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": platform.processor() or "unknown",
@@ -23,17 +35,23 @@ def describe_environment() -> dict[str, str]:
     }
     for name in LIBRARIES:
         try:
-            found[name] = version(name)
+            environment[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return environment
 
 
 def peak_memory() -> float | None:
-    """Return the most memory that this process has used, in MiB; None where that is not known."""
+    """Return the peak memory of this process in MiB, or None where it is unknown.
+
+    Returns
+    -------
+    float or None
+        None on Windows, which has no module ``resource``.
+    """
     try:
-        import resource  # not on Windows
+        import resource
     except ModuleNotFoundError:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, KiB elsewhere

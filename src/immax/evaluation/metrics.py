@@ -1,7 +1,7 @@
 """The one registry of metrics.
 
 A metric is a function and a row: its name, which direction is better, whether it is a share, what
-it needs, and the scikit-learn scorer by which hyper-parameters are selected for it.
+it needs, and the scikit-learn scorer with which hyper-parameters are selected for it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,9 @@ from sklearn.metrics import average_precision_score, f1_score
 from immax.arrays import Array
 
 __all__ = ["METRICS", "Metric", "expected_calibration_error", "measure", "own_log_probability"]
+
+
+Compute: TypeAlias = Callable[[Array, Array, Array, int], float]
 
 
 @dataclass(frozen=True)
@@ -28,18 +32,18 @@ class Metric:
     name : str
     compute : callable
         ``compute(y, labels, proba, n_classes) -> float``, where ``y`` and ``labels`` are class
-        codes and ``proba`` has shape (n, n_classes), or is None.
+        codes and ``proba`` has shape (n, n_classes).
     higher_is_better : bool
     is_share : bool
-        Whether tables show it in per cent.
+        Whether tables show the metric in per cent.
     needs_proba : bool
-        Whether classifiers without probabilities do not have it.
+        Whether the metric is undefined for classifiers without probabilities.
     scorer : str
-        The scikit-learn scorer by which hyper-parameters are selected.
+        The scikit-learn scorer with which hyper-parameters are selected.
     """
 
     name: str
-    compute: Callable[..., float]
+    compute: Compute
     higher_is_better: bool
     is_share: bool
     needs_proba: bool
@@ -47,22 +51,22 @@ class Metric:
 
     @property
     def title(self) -> str:
-        """The name in words."""
+        """Return the name in words."""
         return self.name.replace("_", " ")
 
     @property
     def sign(self) -> float:
-        """1 if higher is better, and -1 if lower is."""
+        """Return 1 if higher is better, and -1 if lower is better."""
         return 1.0 if self.higher_is_better else -1.0
 
     @property
     def factor(self) -> float:
-        """What tables multiply values by."""
+        """Return the factor by which tables multiply values."""
         return 100.0 if self.is_share else 1.0
 
     @property
     def digits(self) -> int:
-        """The decimals that tables show."""
+        """Return the number of decimals that tables show."""
         return 2 if self.is_share else 4
 
 
@@ -73,10 +77,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(_METRICS)
 
 def _metric(
     scorer: str, *, higher_is_better: bool = True, is_share: bool = True, needs_proba: bool = False
-) -> Callable[[Callable[..., float]], Callable[..., float]]:
+) -> Callable[[Compute], Compute]:
     """Register a function under its own name."""
 
-    def register(compute: Callable[..., float]) -> Callable[..., float]:
+    def register(compute: Compute) -> Compute:
         name = compute.__name__
         _METRICS[name] = Metric(name, compute, higher_is_better, is_share, needs_proba, scorer)
         return compute
@@ -86,7 +90,7 @@ def _metric(
 
 @_metric("accuracy")
 def accuracy(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
-    """Return the share of samples whose predicted label is right."""
+    """Return the share of samples whose predicted label is correct."""
     return float(np.mean(labels == y))
 
 
@@ -128,6 +132,17 @@ def average_precision(y: Array, labels: Array, proba: Array, n_classes: int) -> 
 def own_log_probability(proba: Array, y: Array) -> Array:
     """Return the log-probability of each sample's own class, bounded from below.
 
+    Parameters
+    ----------
+    proba : ndarray of shape (n, c)
+    y : ndarray of shape (n,)
+        Codes of the true classes.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        At least the logarithm of the machine epsilon of double precision.
+
     Examples
     --------
     >>> own_log_probability(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0, 0])).round(3)
@@ -138,7 +153,7 @@ def own_log_probability(proba: Array, y: Array) -> Array:
 
 
 def expected_calibration_error(proba: ArrayLike, y: ArrayLike, bins: int = 15) -> float:
-    """Return how far the highest probability is from the share of right answers, on average.
+    """Return the mean gap between the highest probability and the share of correct predictions.
 
     Samples are put into bins of equal width by their highest probability.
 
@@ -148,6 +163,7 @@ def expected_calibration_error(proba: ArrayLike, y: ArrayLike, bins: int = 15) -
     y : array-like of shape (n,)
         Codes of the true classes.
     bins : int, default=15
+        The number of bins.
 
     Returns
     -------
@@ -159,14 +175,14 @@ def expected_calibration_error(proba: ArrayLike, y: ArrayLike, bins: int = 15) -
     0.3
     """
     p = np.asarray(proba, dtype=np.float64)
-    confidence, right = p.max(axis=1), p.argmax(axis=1) == np.asarray(y)
+    confidence, correct = p.max(axis=1), p.argmax(axis=1) == np.asarray(y)
     which = np.minimum((confidence * bins).astype(int), bins - 1)
-    gaps = np.bincount(which, weights=right - confidence, minlength=bins)
+    gaps = np.bincount(which, weights=correct - confidence, minlength=bins)
     return round(float(np.abs(gaps).sum() / len(p)), 12)
 
 
 def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dict[str, float]:
-    """Return every metric of the registry that the predictions determine.
+    """Compute every metric of the registry that the predictions determine.
 
     Parameters
     ----------
@@ -179,9 +195,11 @@ def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dic
     Returns
     -------
     dict of str to float
+        The values by the names of the metrics.
     """
+    given = np.empty((len(y), 0)) if proba is None else proba  # not used where it is empty
     return {
-        metric.name: metric.compute(y, labels, proba, n_classes)
+        metric.name: metric.compute(y, labels, given, n_classes)
         for metric in METRICS.values()
         if proba is not None or not metric.needs_proba
     }

@@ -9,28 +9,28 @@ import numpy as np
 __all__ = ["LAMS", "POWERS", "Selection"]
 
 LAMS: tuple[float, ...] = tuple(float(lam) for lam in np.logspace(-6, 1, 8))
-"""Values of lambda that are tried unless others are given."""
+"""The values of lambda that are tried by default."""
 
 POWERS: tuple[float, ...] = tuple(float(t) for t in np.linspace(-0.5, 1.0, 10).round(10))
-"""Powers of the class counts that are tried unless others are given."""
+"""The powers of the class counts that are tried by default."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """How hyper-parameters are selected, inside the training set.
+    """How hyper-parameters are selected inside a training set.
 
     Attributes
     ----------
-    folds : int
-        Of the inner cross-validation.
-    use_folds : int
-        How many of them are run; 0 for all.
-    trials : int
-        The most grid points of a method; 0 for all.
-    scoring : str
-        A scorer of scikit-learn.
-    lams, powers : tuple of float
-        Values that are tried; empty for ``LAMS`` and ``POWERS``.
+    folds : int, default=5
+        The number of folds of the inner cross-validation.
+    use_folds : int, default=0
+        The number of these folds that are run; 0 for all.
+    trials : int, default=0
+        The maximum number of grid points of a method; 0 for no limit.
+    scoring : str, default="accuracy"
+        The name of a scikit-learn scorer.
+    lams, powers : tuple of float, default=()
+        The values that are tried; ``LAMS`` and ``POWERS`` if empty.
     """
 
     folds: int = 5

@@ -1,6 +1,7 @@
-"""Methods on many data sets: ranks, and tests of their differences.
+"""Comparisons of methods: ranks over data sets, paired tests and intervals.
 
-After Demšar, *Statistical comparisons of classifiers over multiple data sets*, JMLR 7 (2006).
+Ranks and their tests follow Demšar, *Statistical comparisons of classifiers over multiple data
+sets*, JMLR 7 (2006).
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from immax.arrays import Array
+from immax.arrays import Array, Vector
 
 __all__ = [
-    "Comparison",
+    "PairedComparison",
     "average_ranks",
     "compare_to",
     "critical_difference",
@@ -24,16 +25,22 @@ __all__ = [
     "paired_p",
 ]
 
-TIE = 1e-9  # differences that are rounding
+TIE = 1e-9
+"""Smaller differences are rounding errors and count as ties."""
 
 
-def average_ranks(values: ArrayLike) -> Array:
-    """The mean rank of each method, 1 the best; ties share their ranks.
+def average_ranks(values: ArrayLike) -> Vector:
+    """Return the mean rank of each method over the data sets, where rank 1 is the best.
 
     Parameters
     ----------
     values : array-like of shape (n_data_sets, n_methods)
-        The higher, the better.
+        A measure of which higher values are better.
+
+    Returns
+    -------
+    ndarray of shape (n_methods,)
+        Tied methods share the mean of their ranks.
 
     Examples
     --------
@@ -45,27 +52,61 @@ def average_ranks(values: ArrayLike) -> Array:
 
 
 def friedman(values: ArrayLike) -> float:
-    """The p-value of Friedman's test that all methods are alike."""
+    """Return the p-value of Friedman's test that all methods perform alike.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_data_sets, n_methods)
+        With two methods, Wilcoxon's signed-rank test takes the place of Friedman's.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> friedman([[0.9, 0.9, 0.9], [0.8, 0.8, 0.8]])
+    1.0
+    """
     table = np.round(np.asarray(values, dtype=np.float64), 9)
     if (np.ptp(table, axis=1) == 0).all():
         return 1.0
     if table.shape[1] < 3:
-        return _wilcoxon(table[:, 0] - table[:, 1])
+        return _wilcoxon_p(table[:, 0] - table[:, 1])
     return float(stats.friedmanchisquare(*table.T).pvalue)
 
 
-class Comparison(NamedTuple):
-    """A method beside another, over data sets."""
+class PairedComparison(NamedTuple):
+    """How a method compares with another over data sets.
+
+    Attributes
+    ----------
+    wins, ties, losses : int
+        The number of data sets on which the method is better, as good, and worse.
+    mean : float
+        The mean of the differences.
+    p : float
+        The p-value of Wilcoxon's signed-rank test.
+    """
 
     wins: int
     ties: int
     losses: int
-    mean: float  # of the differences
-    p: float  # of Wilcoxon's signed-rank test
+    mean: float
+    p: float
 
 
-def compare_to(values: ArrayLike, other: ArrayLike) -> Comparison:
-    """How the values of a method, one for each data set, compare with another's.
+def compare_to(values: ArrayLike, other: ArrayLike) -> PairedComparison:
+    """Compare a method with another over the same data sets.
+
+    Parameters
+    ----------
+    values, other : array-like of shape (n_data_sets,)
+        A measure of which higher values are better, for the method and for the other one.
+
+    Returns
+    -------
+    PairedComparison
 
     Examples
     --------
@@ -75,23 +116,31 @@ def compare_to(values: ArrayLike, other: ArrayLike) -> Comparison:
     difference = np.asarray(values, dtype=np.float64) - np.asarray(other, dtype=np.float64)
     difference[np.abs(difference) < TIE] = 0
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-    return Comparison(
-        wins,
-        difference.size - wins - losses,
-        losses,
-        float(difference.mean()),
-        _wilcoxon(difference),
+    return PairedComparison(
+        wins=wins,
+        ties=difference.size - wins - losses,
+        losses=losses,
+        mean=float(difference.mean()),
+        p=_wilcoxon_p(difference),
     )
 
 
-def _wilcoxon(difference: Array) -> float:
+def _wilcoxon_p(difference: Array) -> float:
     if not difference.any():
         return 1.0
     return float(stats.wilcoxon(difference, zero_method="zsplit", method="approx").pvalue)
 
 
-def holm(p_values: ArrayLike) -> Array:
-    """p-values corrected for their number, by Holm's procedure.
+def holm(p_values: ArrayLike) -> Vector:
+    """Return p-values adjusted for multiple comparisons by Holm's procedure.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
 
     Examples
     --------
@@ -101,24 +150,32 @@ def holm(p_values: ArrayLike) -> Array:
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p)
     scaled = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(scaled, 1)
-    return corrected
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(scaled, 1)
+    return adjusted
 
 
 def paired_interval(
     differences: ArrayLike, level: float = 0.95, overlap: float = 0.0
 ) -> tuple[float, float]:
-    """A confidence interval of the mean of paired differences, by Student's distribution.
+    """Return a confidence interval of the mean of paired differences.
+
+    The interval is based on Student's t-distribution.
 
     Parameters
     ----------
     differences : array-like of shape (n,)
-    level : float
-    overlap : float
-        For folds of a cross-validation, whose training sets overlap: the size of a test part over
-        that of its training part. It is the correction of Nadeau and Bengio, *Inference for the
-        generalization error*, Machine Learning 52 (2003).
+    level : float, default=0.95
+        The confidence level.
+    overlap : float, default=0.0
+        The ratio of test samples to training samples if the differences are those of folds of a
+        cross-validation, whose training sets overlap. The variance is then corrected after Nadeau
+        and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003).
+
+    Returns
+    -------
+    low, high : float
+        Infinite for a single difference.
 
     Examples
     --------
@@ -129,26 +186,58 @@ def paired_interval(
     d = np.asarray(differences, dtype=np.float64)
     if d.size < 2:
         return -np.inf, np.inf
-    half = stats.t.ppf((1 + level) / 2, d.size - 1) * _mean_error(d, overlap)
+    half = stats.t.ppf((1 + level) / 2, d.size - 1) * _standard_error(d, overlap)
     return float(d.mean() - half), float(d.mean() + half)
 
 
 def paired_p(differences: ArrayLike, overlap: float = 0.0) -> float:
-    """The p-value that belongs to ``paired_interval``: of differences with mean zero."""
+    """Return the two-sided p-value of the t-test that paired differences have mean zero.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n,)
+    overlap : float, default=0.0
+        As for ``paired_interval``: p is below 0.05 if and only if the interval of level 0.95
+        excludes zero.
+
+    Returns
+    -------
+    float
+        One for a single difference.
+
+    Examples
+    --------
+    >>> round(paired_p([0.1, 0.2, 0.3]), 3)
+    0.074
+    """
     d = np.asarray(differences, dtype=np.float64)
     d = np.where(np.abs(d) < TIE, 0, d)
-    error = _mean_error(d, overlap) if d.size > 1 else 0.0
+    error = _standard_error(d, overlap) if d.size > 1 else 0.0
     if not error:
         return 1.0 if d.size < 2 or not d.any() else 0.0
     return float(2 * stats.t.sf(abs(d.mean()) / error, d.size - 1))
 
 
-def _mean_error(d: Array, overlap: float) -> float:
+def _standard_error(d: Vector, overlap: float) -> float:
+    """Return the standard error of the mean."""
     return float(d.std(ddof=1) * np.sqrt(1 / d.size + overlap))
 
 
 def critical_difference(n_methods: int, n_sets: int, level: float = 0.05) -> float:
-    """Nemenyi's: mean ranks that differ by less are not significantly different.
+    """Return the critical difference of Nemenyi's test.
+
+    Mean ranks that differ by less are not significantly different.
+
+    Parameters
+    ----------
+    n_methods, n_sets : int
+        The numbers of methods and of data sets.
+    level : float, default=0.05
+        The significance level.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What kernel machines are made of: kernel values, their rows, and solvers of the dual."""
+"""Kernel machines: the estimator, kernel values and their rows, and solvers of the dual."""

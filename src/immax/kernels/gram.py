@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import ThreadpoolController
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.compiled import worth_compiling
 from immax.threads import available_cores, in_threads
 
@@ -30,37 +30,55 @@ class Kernel:
     name : {"linear", "poly", "rbf", "sigmoid"} or callable
         A callable takes two matrices of points to the matrix of their kernel values.
     points : {ndarray, sparse matrix} of shape (n, d)
-    gamma, degree, coef0 : float
+        The points on one side; those on the other side are given in each call.
+    gamma : float, default=1.0
+        The coefficient of "poly", "rbf" and "sigmoid".
+    degree : float, default=3
+        The degree of "poly".
+    coef0 : float, default=0.0
+        The constant of "poly" and "sigmoid".
     """
 
     def __init__(
         self,
-        name: str | Callable[[Any, Any], Any],
-        points: Any,
+        name: str | Callable[[Features, Features], Features],
+        points: Features,
         gamma: float = 1.0,
         degree: float = 3,
         coef0: float = 0.0,
     ) -> None:
         if not callable(name) and name not in KERNELS:
-            raise ValueError(f"there is no kernel {name!r}; there are {', '.join(KERNELS)}")
+            raise ValueError(f"there is no kernel {name!r}; the kernels are {', '.join(KERNELS)}")
         self.name = name
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.size = points.shape[0]
-        self._centre: Any = 0.0
+        self._centre: Array | float = 0.0
         if name == "rbf" and not sparse.issparse(points) and self.size:
-            # Distances stay when all points move, and small numbers lose fewer digits.
+            # Distances do not change when all points move, and small numbers lose fewer digits.
             self._centre = points.mean(axis=0)
             points = points - self._centre
         self._points = points
-        self._squares = row_norms(points, squared=True) if name == "rbf" else None
+        self._squares = row_norms(points, squared=True) if name == "rbf" else np.empty(0)
 
-    def __call__(self, X: Any, out: Array | None = None, scratch: Array | None = None) -> Array:
-        """Values between each row of X and each point, shape (len(X), n).
+    def __call__(
+        self, X: Features, out: Array | None = None, scratch: Array | None = None
+    ) -> Array:
+        """Return the values between each row of X and each point.
 
-        Into ``out``, of either precision, and by way of ``scratch``, float64, both of that shape
-        and by default new ones.
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (m, d)
+            Points.
+        out : ndarray of shape (m, n), optional
+            Where to write the values, in either precision; by default a new array.
+        scratch : ndarray of float64, shape (m, n), optional
+            Overwritten; by default a new array where one is needed.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
         """
         if out is None:
             out = np.empty((X.shape[0], self.size))
@@ -81,7 +99,7 @@ class Kernel:
             out[:] = values
         return out
 
-    def _rbf(self, X: Any, out: Array, scratch: Array | None) -> Array:
+    def _rbf(self, X: Features, out: Array, scratch: Array | None) -> Array:
         X = X if sparse.issparse(X) else X - self._centre
         products, squares = _dot(X, self._points, scratch), row_norms(X, squared=True)
         if worth_compiling(products.size * self.size):
@@ -97,7 +115,7 @@ class Kernel:
         return np.exp(products, out=out, casting="same_kind")
 
     def diagonal(self) -> Array:
-        """The value of each point with itself."""
+        """Return the value of each point with itself, shape (n,)."""
         if self.name == "rbf":
             return np.ones(self.size)
         if callable(self.name):
@@ -109,8 +127,20 @@ class Kernel:
         values = self.gamma * values + self.coef0
         return _power(values, self.degree) if self.name == "poly" else np.tanh(values)
 
-    def combine(self, X: Any, coefficients: Array) -> Array:
-        """``sum_i coefficients[k, i] K(x, point_i)`` for every row x of X, shape (len(X), k)."""
+    def combine(self, X: Features, coefficients: Array) -> Array:
+        """Return ``sum_i coefficients[k, i] K(x, point_i)`` for every row x of X.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (m, d)
+            Points.
+        coefficients : ndarray of shape (k, n)
+            Factors of the points.
+
+        Returns
+        -------
+        ndarray of shape (m, k)
+        """
         out = np.empty((X.shape[0], coefficients.shape[0]))
         if callable(self.name):
             out[:] = self(X) @ coefficients.T
@@ -128,10 +158,15 @@ class Kernel:
 
 
 def in_blocks(work: Callable[[Iterator[slice], int], None], rows: int, columns: int) -> None:
-    """Let threads work on a matrix, block by block.
+    """Work on a matrix in blocks of rows, by threads if it is large.
 
-    ``work`` gets an iterator over slices of the rows, which the threads share, and how many rows
-    these have at the most.
+    Parameters
+    ----------
+    work : callable
+        Called with an iterator over slices of the rows, which the threads share, and the largest
+        number of rows in a slice.
+    rows, columns : int
+        The size of the matrix.
     """
     height = min(rows, max(1, BLOCK // max(columns, 1)))
     if not rows:
@@ -143,8 +178,13 @@ def in_blocks(work: Callable[[Iterator[slice], int], None], rows: int, columns: 
         in_threads(work, [(parts, height)] * workers)
 
 
-def one_thread_each() -> Any:
-    """A context in which BLAS does not start threads: its matrices are small here."""
+def one_thread_each() -> AbstractContextManager[object]:
+    """Return a context in which BLAS does not start threads, since its matrices are small here.
+
+    Returns
+    -------
+    context manager
+    """
     return _libraries().limit(limits=1, user_api="blas")
 
 
@@ -153,14 +193,14 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _dot(X: Any, points: Any, out: Array | None) -> Array:
+def _dot(X: Features, points: Features, out: Array | None) -> Array:
     if out is not None and not sparse.issparse(X) and not sparse.issparse(points):
         return np.matmul(X, points.T, out=out)
     return np.asarray(safe_sparse_dot(X, points.T, dense_output=True), dtype=np.float64)
 
 
 def _power(values: Array, degree: float) -> Array:
-    """As ``values**degree``, by multiplications where they are few."""
+    """Return ``values**degree``, by multiplications where they are few."""
     if degree not in range(1, 9):
         return values**degree
     out = values.copy()

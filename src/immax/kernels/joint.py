@@ -5,22 +5,22 @@ weights ``W_k = sum_i a_ik phi(x_i)``, where ``sum_k a_ik = 0``, ``a_ik <= 0`` f
 than y, ``a_iy <= C_i / rho_y`` and, for free biases, ``sum_i a_i = 0``; of all those, the ones
 with the largest ``sum_i rho_y a_iy - 1/2 ||W||^2``.
 
-The samples that violate optimality the most make a working set, half of which stays for the next
-one. Within a set samples take turns, each to its own optimum in closed form; then all scores
-follow. The last condition is reached by the method of multipliers: a penalty on the sums, which
+The samples that violate optimality the most form a working set, half of which stays in the next
+one. Within a set each sample in turn is moved to its own optimum in closed form; then all scores
+are updated. The last condition is met by the method of multipliers: a penalty on the sums, which
 acts like a constant feature, and multipliers, which become the biases.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from immax.arrays import Array
+from immax.arrays import Array, Vector
 from immax.kernels.gram import one_thread_each
-from immax.kernels.machine import Machine
+from immax.kernels.machine import Machine, MachineOptions
 from immax.kernels.rows import Rows
 from immax.kernels.samples import Data
 from immax.kernels.working_set import loops
@@ -33,10 +33,11 @@ EAGER = 0.5  # samples take their turn if they violate by this share of the wors
 MOST_SWEEPS = 1000
 PATIENCE = 4  # sweeps between new multipliers
 STIFFNESS = 0.01  # of the penalty, as a share of the kernel's diagonal
-LOOK = 5  # sets between estimates of the gap
-GIVE_UP = 400  # sets without a better one
-SMALL = 256  # samples that are solved to the end of the arithmetic's precision
-AT_REST = 1e-12  # violations that are none
+SETS_PER_CHECK = 5  # working sets between estimates of the gap
+GIVE_UP = 400  # working sets without progress
+SMALL = 256  # samples that are solved to the precision of the arithmetic
+NEGLIGIBLE = 1e-12  # violations that count as none
+DEFAULTS = MachineOptions()
 
 
 @dataclass
@@ -48,7 +49,7 @@ class _State:
     stiffness: float
 
     def biases(self) -> Array:
-        """The biases in force."""
+        """Return the current biases."""
         return np.asarray(self.multipliers + self.stiffness * self.sums)
 
 
@@ -56,29 +57,31 @@ def joint_machine(
     data: Data,
     y: Array,
     limits: Array,
-    rho: Array,
-    tol: float = 1e-3,
-    max_iter: int = -1,
-    cache_size: float = 200,
+    rho: Vector,
+    options: MachineOptions = DEFAULTS,
 ) -> Machine:
-    """Solve to a duality gap of ``tol`` times the objective.
+    """Solve the machine of all classes to a duality gap of ``tol`` times the objective.
 
     Parameters
     ----------
     data : Data
-        Of m samples.
+        The m samples.
     y : ndarray of int, shape (m,)
+        Class indices.
     limits : ndarray of shape (m,)
-        The C_i.
+        The weights C_i of the losses.
     rho : ndarray of shape (c,)
-    tol : float
-    max_iter : int
-        Working sets at the most; -1 is no limit.
-    cache_size : float
-        Megabytes of kernel rows to keep.
+        The margins.
+    options : MachineOptions
+        Tolerance, most working sets, and cache.
+
+    Returns
+    -------
+    Machine
     """
     with one_thread_each():
-        return _solve(data, data.rows(cache_size), y, limits, rho, tol, max_iter)
+        rows = data.rows(options.cache_size)
+        return _solve(data, rows, y, limits, rho, options.tol, options.max_iter)
 
 
 def _solve(
@@ -92,21 +95,25 @@ def _solve(
     size = min(LARGEST_SET, m, rows.capacity)
     inner = loops()
     violation, recent = np.empty(m), np.empty(0, dtype=np.intp)
-    aim, best, since = tol, np.inf, 0
+    aim, best, calmest, since = tol, np.inf, np.inf, 0
     n_iter = 0
     while True:
         inner.violations(state.products, state.biases(), state.a, *problem, violation)
         worst = float(violation.max())
-        over = worst <= AT_REST or 0 <= max_iter <= n_iter or since >= GIVE_UP
-        if n_iter % LOOK == 0 or over:
+        done = worst <= NEGLIGIBLE or 0 <= max_iter <= n_iter or since >= GIVE_UP
+        if n_iter % SETS_PER_CHECK == 0 or done:
             primal, dual = _values(state.a, state.products, state.biases(), y, limits, rho)
-            since = 0 if primal - dual < best else since + LOOK
+            # Where the gap is at its precision the coefficients have half of their digits; the
+            # violations go on falling.
+            better = primal - dual < best or (m <= SMALL and worst < calmest / 2)
+            since = 0 if better else since + SETS_PER_CHECK
             best = min(best, primal - dual)
+            calmest = worst if worst < calmest / 2 else calmest
             near = primal - dual <= aim * abs(primal)
-            if over or (near and (m > SMALL or since >= 4 * LOOK)):
-                answer = _certified(state, data, y, limits, caps, rho, tol, n_iter)
-                if over or answer.converged:
-                    return answer
+            if done or (near and (m > SMALL or since >= 4 * SETS_PER_CHECK)):
+                machine = _certified(state, data, y, limits, caps, rho, tol, n_iter)
+                if done or machine.converged:
+                    return machine
                 aim *= 0.3
         recent = _working_set(violation, recent, size)
         _improve(state, rows, recent, problem, worst, inner)
@@ -114,7 +121,7 @@ def _solve(
 
 
 def _working_set(violation: Array, recent: Array, size: int) -> Array:
-    """The worst samples, and half of the last set: those that came to it last."""
+    """Return the worst samples, and the newer half of the last set."""
     stay = recent[: size // 2]
     left = violation.copy()
     left[stay] = -1
@@ -128,9 +135,9 @@ def _improve(
     chosen: Array,
     problem: tuple[Array, Array, Array],
     worst: float,
-    inner: Any,
+    inner: ModuleType,
 ) -> None:
-    """Bring the samples of a working set near to the optimum that the others leave them."""
+    """Bring the samples of a working set close to their optimum, given all others."""
     y, caps, rho = problem
     slots = rows.slots(chosen)
     kernel = np.empty((chosen.size, chosen.size), rows.store.dtype)
@@ -161,7 +168,7 @@ def _improve(
 def _values(
     a: Array, products: Array, biases: Array, y: Array, limits: Array, rho: Array
 ) -> tuple[float, float]:
-    """The primal and the dual objective."""
+    """Return the primal and the dual objective."""
     samples = np.arange(y.size)
     norm = float(np.einsum("ij,ji->", a, products))
     scores = products + biases[:, None]
@@ -181,7 +188,7 @@ def _certified(
     tol: float,
     n_iter: int,
 ) -> Machine:
-    """The machine of coefficients that satisfy every condition, and its gap in full precision."""
+    """Return the machine of feasible coefficients, with its gap in double precision."""
     a, balanced = _balanced(state.a, y, caps)
     biases = state.biases()
     biases -= biases.mean()
@@ -191,11 +198,11 @@ def _certified(
 
 
 def _balanced(a: Array, y: Array, caps: Array) -> tuple[Array, bool]:
-    """Coefficients near to these that sum to zero over the samples, if they can be had.
+    """Return similar coefficients that sum to zero over the samples, and whether they do.
 
-    Where class k has too much and class j too little, samples of k give back what they hold
-    against j, in proportion; or samples of j take up more against k, as far as their caps let
-    them.
+    Where the sum of class k is positive and that of class j negative, mass moves from k to j:
+    first in samples of k, in proportion to their coefficients for j, then in samples of j, as far
+    as their caps allow.
     """
     a = a.copy()
     scale = np.abs(a).sum()

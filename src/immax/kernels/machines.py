@@ -1,37 +1,69 @@
-"""Which machines a problem takes: one of two classes, one of all, or one for each pair."""
+"""The machines of a problem: one of two classes, one of all, or one for each pair."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from immax.arrays import Array
+from immax.arrays import Array, Vector
 from immax.kernels.binary import binary_machine
 from immax.kernels.joint import joint_machine
-from immax.kernels.machine import Machine
+from immax.kernels.machine import Machine, MachineOptions
 from immax.kernels.samples import Data
 
 __all__ = ["solve_machines", "votes"]
 
 
 def solve_machines(
-    data: Data, y: Array, limits: Array, rho: Array, multiclass: str, options: dict[str, Any]
+    data: Data, y: Array, limits: Array, rho: Vector, multiclass: str, options: MachineOptions
 ) -> list[Machine]:
-    """One machine, or one for each pair of classes."""
+    """Solve the one machine, or the machine of each pair of classes.
+
+    Parameters
+    ----------
+    data : Data
+        The m samples.
+    y : ndarray of int, shape (m,)
+        Class indices.
+    limits : ndarray of shape (m,)
+        The weights C_i of the losses.
+    rho : ndarray of shape (c,)
+        The margins, as they are given.
+    multiclass : {"max", "ovo"}
+        With three classes or more: the machine of all classes, or of each pair.
+    options : MachineOptions
+        Options of the solvers.
+
+    Returns
+    -------
+    list of Machine
+        For "ovo" in the order (0, 1), (0, 2), …, with scores of the second class.
+    """
     if rho.size == 2:
-        return [binary_machine(data, y, limits, rho, **options)]
+        return [binary_machine(data, y, limits, rho, options)]
     if multiclass == "max":
-        return [joint_machine(data, y, limits, rho, **options)]
+        return [joint_machine(data, y, limits, rho, options)]
     pairs = combinations(range(rho.size), 2)
     return [_between(data, y, limits, rho, pair, options) for pair in pairs]
 
 
 def votes(scores: Array, n_classes: int) -> Array:
-    """Scores of pairs to votes for classes, (n, c), and how sure they are."""
+    """Return the votes of pairs of classes, and a fraction for their confidence.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_pairs)
+        Scores of the second class of each pair.
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+    """
     return np.asarray(_ovr_decision_function(scores > 0, scores, n_classes))
 
 
@@ -39,18 +71,18 @@ def _between(
     data: Data,
     y: Array,
     limits: Array,
-    rho: Array,
+    rho: Vector,
     pair: tuple[int, int],
-    options: dict[str, Any],
+    options: MachineOptions,
 ) -> Machine:
-    """The machine of two of the classes, with coefficients for all samples."""
+    """Return the machine of two of the classes, with coefficients for all samples."""
     members = np.flatnonzero(np.isin(y, pair))
     small = binary_machine(
         data.subset(members),
         (y[members] == pair[1]).astype(int),
         limits[members],
         rho[list(pair)],
-        **options,
+        options,
     )
     coefficients = np.zeros((1, y.size))
     coefficients[:, members] = small.coefficients

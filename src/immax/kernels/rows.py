@@ -1,13 +1,13 @@
-"""Rows of a kernel matrix, computed when they are asked for and kept while there is room."""
+"""Rows of a kernel matrix, computed on demand and cached."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.kernels.gram import Kernel, in_blocks
 
 __all__ = ["KernelRows", "MatrixRows", "Rows"]
@@ -17,14 +17,14 @@ class Rows(Protocol):
     """Rows of a kernel matrix, (m, m)."""
 
     store: Array  # (any number, m)
-    capacity: int  # rows that can be had at once
+    capacity: int  # rows that are available at once
 
     def slots(self, samples: Array) -> Array:
-        """Where in ``store`` the rows of these samples are."""
+        """Return the positions of these samples' rows in ``store``."""
 
 
 class MatrixRows:
-    """Rows of a matrix that is already there."""
+    """Rows of a matrix that is in memory."""
 
     def __init__(self, matrix: Array) -> None:
         self.store = matrix
@@ -35,19 +35,20 @@ class MatrixRows:
 
 
 class KernelRows:
-    """Rows of the kernel matrix of X; those that were not asked for the longest go first.
+    """Rows of the kernel matrix of X; the least recently used are replaced first.
 
     Parameters
     ----------
     kernel : Kernel
-        With the rows of X for its points.
+        The kernel, whose points are the rows of X.
     X : {ndarray, sparse matrix} of shape (m, d)
+        The samples.
     cache_size : float
-        Megabytes of rows to keep. They are kept in double precision if all of them fit, and in
-        single precision if not.
+        Megabytes of rows to keep. They are kept in double precision if all of them fit, else in
+        single precision.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, cache_size: float) -> None:
+    def __init__(self, kernel: Kernel, X: Features, cache_size: float) -> None:
         m = X.shape[0]
         room = cache_size * 2**20
         dtype = np.float64 if room >= 8 * m**2 else np.float32

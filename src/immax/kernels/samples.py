@@ -1,59 +1,72 @@
-"""Training data as a kernel machine sees it: points and a kernel, or the kernel's matrix."""
+"""The samples of a kernel machine: points and a kernel, or a matrix of kernel values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 import numpy as np
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.kernels.gram import Kernel
+from immax.kernels.parameters import KernelLike, resolve_gamma
 from immax.kernels.rows import KernelRows, MatrixRows, Rows
 
-__all__ = ["Data", "Matrix", "Points"]
+__all__ = ["Data", "Matrix", "Points", "build_samples"]
+
+TILE = 1024  # rows and columns of a matrix that are compared at once
+
+
+class LibsvmKernel(TypedDict, total=False):
+    """The parameters of scikit-learn's SVC that describe the kernel."""
+
+    kernel: str
+    gamma: float
+    degree: float
+    coef0: float
 
 
 class Data(Protocol):
     """m samples and the kernel values among them."""
 
     @property
-    def libsvm(self) -> tuple[dict[str, Any], Any]:
-        """What scikit-learn's SVC is to be told and given."""
+    def libsvm(self) -> tuple[LibsvmKernel, Features]:
+        """Return the kernel parameters of scikit-learn's SVC, and its X."""
 
     def subset(self, indices: Array) -> Data:
-        """Some of the samples."""
+        """Return some of the samples."""
 
     def diagonal(self) -> Array:
-        """The value of each sample with itself."""
+        """Return the kernel value of each sample with itself."""
 
     def combine(self, coefficients: Array) -> Array:
-        """``coefficients @ kernel matrix``, shape (k, m), in double precision."""
+        """Return ``coefficients @ kernel matrix``, shape (k, m), in double precision."""
 
     def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
-        """``K[samples, members] @ coefficients.T``, in double precision."""
+        """Return ``K[samples, members] @ coefficients.T``, in double precision."""
 
     def rows(self, cache_size: float) -> Rows:
-        """Rows of the kernel matrix, with so many megabytes to keep them."""
+        """Return rows of the kernel matrix, with a cache of that many megabytes."""
 
 
 @dataclass(frozen=True)
 class Points:
     """Points in the rows of X, and a kernel by name."""
 
-    X: Any
+    X: Features
     name: str
     gamma: float
     degree: float
     coef0: float
 
-    def _kernel(self, points: Any) -> Kernel:
+    def _kernel(self, points: Features) -> Kernel:
         return Kernel(self.name, points, self.gamma, self.degree, self.coef0)
 
     @property
-    def libsvm(self) -> tuple[dict[str, Any], Any]:
-        options = {"kernel": self.name, "gamma": self.gamma}
-        return options | {"degree": self.degree, "coef0": self.coef0}, self.X
+    def libsvm(self) -> tuple[LibsvmKernel, Features]:
+        return LibsvmKernel(
+            kernel=self.name, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        ), self.X
 
     def subset(self, indices: Array) -> Points:
         return Points(self.X[indices], self.name, self.gamma, self.degree, self.coef0)
@@ -71,7 +84,7 @@ class Points:
         return kernel.combine(self.X[samples], coefficients[:, support])
 
     def matrix(self) -> Matrix:
-        """The same with all kernel values computed."""
+        """Return the matrix of all kernel values."""
         return Matrix(self._kernel(self.X)(self.X))
 
     def rows(self, cache_size: float) -> Rows:
@@ -85,8 +98,8 @@ class Matrix:
     values: Array
 
     @property
-    def libsvm(self) -> tuple[dict[str, Any], Any]:
-        return {"kernel": "precomputed"}, self.values
+    def libsvm(self) -> tuple[LibsvmKernel, Features]:
+        return LibsvmKernel(kernel="precomputed"), self.values
 
     def subset(self, indices: Array) -> Matrix:
         return Matrix(np.ascontiguousarray(self.values[np.ix_(indices, indices)]))
@@ -105,3 +118,73 @@ class Matrix:
 
     def rows(self, cache_size: float) -> Rows:  # noqa: ARG002 - they are all there
         return MatrixRows(self.values)
+
+
+def build_samples(
+    X: Features,
+    kernel: KernelLike,
+    weight: Array,
+    *,
+    gamma: str | float = "scale",
+    degree: float = 3,
+    coef0: float = 0.0,
+) -> tuple[Data, float]:
+    """Return the samples that have weight as a kernel machine takes them, and the kernel's gamma.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n, d)
+        Points, or for "precomputed" the kernel matrix, (n, n).
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable
+        As in scikit-learn's SVC.
+    weight : ndarray of shape (n,)
+        Samples of weight zero are left out.
+    gamma, degree, coef0
+        As in scikit-learn's SVC.
+
+    Returns
+    -------
+    data : Data
+    gamma : float
+        One where the kernel has no use for it.
+
+    Raises
+    ------
+    ValueError
+        If a kernel matrix is not square, finite and symmetric.
+    """
+    kept = np.flatnonzero(weight)
+    few = kept.size < X.shape[0]
+    if not callable(kernel) and kernel == "precomputed":
+        _check_kernel_matrix(X, X.shape[0], "X")
+        matrix = Matrix(X)
+        return (matrix.subset(kept) if few else matrix), 1.0
+    if few:
+        X = X[kept]
+    if callable(kernel):
+        values = np.ascontiguousarray(kernel(X, X), dtype=np.float64)
+        _check_kernel_matrix(values, X.shape[0], "the kernel's matrix")
+        return Matrix(values), 1.0
+    number = resolve_gamma(gamma, X, weight[kept] if few else weight)
+    return Points(X, kernel, number, degree, coef0), number
+
+
+def _check_kernel_matrix(K: Array, n: int, name: str) -> None:
+    if K.shape != (n, n):
+        raise ValueError(
+            f"{name} must be square, with a row and a column for each of {n} samples; "
+            f"got shape {K.shape}"
+        )
+    largest = 0.0
+    furthest = 0.0
+    for i in range(0, n, TILE):
+        for j in range(0, i + 1, TILE):
+            below, above = K[i : i + TILE, j : j + TILE], K[j : j + TILE, i : i + TILE]
+            if not (np.isfinite(below).all() and np.isfinite(above).all()):
+                raise ValueError(f"{name} holds values that are not finite")
+            largest = max(largest, float(np.abs(below).max()))
+            furthest = max(furthest, float(np.abs(below - above.T).max()))
+    if furthest > 1e-6 * largest:
+        raise ValueError(
+            f"{name} must be symmetric; entries differ from those across by up to {furthest:.3g}"
+        )

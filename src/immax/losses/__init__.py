@@ -1,4 +1,4 @@
-"""What is minimised, once for every back end."""
+"""Losses and risks, each formula written once for every back end."""
 
 from immax.losses import catalog, surrogates
 from immax.losses.spec import LossSpec

@@ -1,8 +1,7 @@
-"""The named methods: class counts and a few hyper-parameters to a LossSpec.
+"""The methods by name: class counts and a few hyper-parameters make a LossSpec.
 
-``METHODS`` is the one registry that tests, searches, tables and commands read: each
-entry knows its function, its hyper-parameter grid in the paper and a one-line formula.
-A further method is one function and one row.
+``METHODS`` is the one registry that tests, searches, tables and commands read. A method is one
+function and one row: its title, its formula, and the hyper-parameter grid of the paper.
 """
 
 from __future__ import annotations
@@ -41,17 +40,25 @@ class Method:
 
     Attributes
     ----------
-    name, title : str
+    name : str
+        The key in ``METHODS``, which is the name of the function.
+    title : str
+        The name in tables.
+    formula : str
+        The loss of a sample of class y with scores h, in one line.
     make : callable
         ``make(counts, **hyper_parameters) -> LossSpec``.
     grid : mapping of str to tuple of float
-        The values that the paper searched, by hyper-parameter; empty where it has none.
+        The values that the paper searched, by hyper-parameter. It is empty for methods without
+        hyper-parameters, and for IMMAX, whose margins are searched around the theory's, which
+        depend on the counts: see ``immax.margins.search_box`` and ``immax.search.families``.
     in_paper : bool
-        Whether the paper's tables have it.
+        Whether the paper's tables have the method.
     """
 
     name: str
     title: str
+    formula: str
     make: Callable[..., LossSpec]
     grid: Mapping[str, tuple[float, ...]]
     in_paper: bool = True
@@ -65,13 +72,13 @@ _Make = TypeVar("_Make", bound=Callable[..., LossSpec])
 
 
 def _method(
-    title: str, in_paper: bool = True, **grid: tuple[float, ...]
+    title: str, formula: str, in_paper: bool = True, **grid: tuple[float, ...]
 ) -> Callable[[_Make], _Make]:
-    """Register a function under its own name, with the grid that stands beside it."""
+    """Register a function under its own name, with its row."""
 
     def register(make: _Make) -> _Make:
         name = make.__name__
-        _METHODS[name] = Method(name, title, make, MappingProxyType(grid), in_paper)
+        _METHODS[name] = Method(name, title, formula, make, MappingProxyType(grid), in_paper)
         return make
 
     return register
@@ -81,49 +88,91 @@ _TENTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _HALVES = tuple(k / 2 for k in range(3, 21))  # 1.5, 2, …, 10
 
 
-def _require(condition: bool, name: str, what: str, value: Any) -> None:
+def _require(condition: bool, name: str, what: str, value: float) -> None:
     if not condition:
         raise ValueError(f"{name} must be {what}; got {value!r}")
 
 
-@_method("IMMAX")  # its box depends on the counts: immax.margins.search_box
-def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float = 1.0) -> LossSpec:
+@_method("IMMAX", "log sum_j exp((h_j - h_y) / rho_y)")
+def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float | None = None) -> LossSpec:
     """Logistic IMMAX: ``log sum_j exp((h_j - h_y) / rho_y)``, the theory's margins by default.
 
-    ``total`` is what the theory's margins sum to; it does not touch a ``rho`` that is given.
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    rho : array-like of shape (n_classes,), optional
+        Margins, which are used as they are; by default the theory's.
+    total : float, optional
+        The sum of the theory's margins. By default their mean is one; 1 is the paper's scaling.
+
+    Returns
+    -------
+    LossSpec
 
     Examples
     --------
     >>> immax([8000, 1000]).temperature
-    array([0.66666667, 0.33333333])
+    array([1.33333333, 0.66666667])
     """
     m = class_vector(counts, "counts")
     margins = theory_margins(m, total=total) if rho is None else class_vector(rho, "rho", m.size)
     return LossSpec(margins, name="immax")
 
 
-@_method("Cross-entropy")
+@_method("Cross-entropy", "-log softmax(h)_y")
 def ce(counts: ArrayLike) -> LossSpec:
-    """Cross-entropy: ``-log softmax(h)_y``."""
+    """Cross-entropy: ``-log softmax(h)_y``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+
+    Returns
+    -------
+    LossSpec
+    """
     return LossSpec(np.ones(class_vector(counts, "counts").size), name="ce")
 
 
-@_method("Re-weighting")
+@_method("Re-weighting", "-(m / m_y) log softmax(h)_y")
 def rw(counts: ArrayLike) -> LossSpec:
-    """Re-weighting: ``-(m / m_y) log softmax(h)_y``."""
+    """Re-weighting: ``-(m / m_y) log softmax(h)_y``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+
+    Returns
+    -------
+    LossSpec
+    """
     m = class_vector(counts, "counts")
     return LossSpec(np.ones(m.size), weight=m.sum() / m, name="rw")
 
 
-@_method("Balanced softmax")
+@_method("Balanced softmax", "-log(m_y e^{h_y} / sum_j m_j e^{h_j})")
 def bs(counts: ArrayLike) -> LossSpec:
-    """Balanced softmax: ``-log(m_y e^{h_y} / sum_j m_j e^{h_j})``."""
+    """Balanced softmax: ``-log(m_y e^{h_y} / sum_j m_j e^{h_j})``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+
+    Returns
+    -------
+    LossSpec
+    """
     m = class_vector(counts, "counts")
     return LossSpec(np.ones(m.size), offset=np.log(m), name="bs")
 
 
 @_method(
     "Equalization",
+    "-log(e^{h_y} / sum_j w_j e^{h_j}), w_j = 1 - beta [m_j / m < threshold] [j != y]",
     p=_TENTHS,
     threshold=(0.176e-3, 0.5e-3, 0.8e-3, 1.5e-3, 1.76e-3, 2e-3, 3e-3, 5e-3),
 )
@@ -132,6 +181,19 @@ def equal(counts: ArrayLike, p: float = 0.9, threshold: float = 1.76e-3) -> Loss
 
     ``-log(e^{h_y} / sum_j w_j e^{h_j})``, ``w_j = 1 - beta [m_j / m < threshold] [j != y]``
     and ``beta ~ Bernoulli(p)``, one draw per sample. ``threshold`` is the paper's lambda.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    p : float, default=0.9
+        The rate, strictly between 0 and 1.
+    threshold : float, default=1.76e-3
+        The share below which a class is rare, strictly between 0 and 1.
+
+    Returns
+    -------
+    LossSpec
     """
     m = class_vector(counts, "counts")
     _require(0 < p < 1, "p", "strictly between 0 and 1", p)
@@ -139,36 +201,93 @@ def equal(counts: ArrayLike, p: float = 0.9, threshold: float = 1.76e-3) -> Loss
     return LossSpec(np.ones(m.size), droppable=m / m.sum() < threshold, drop_rate=p, name="equal")
 
 
-@_method("Logit adjustment", tau=(*_TENTHS, 1.0, *_HALVES))
+@_method(
+    "Logit adjustment",
+    "-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})",
+    tau=(*_TENTHS, 1.0, *_HALVES),
+)
 def la(counts: ArrayLike, tau: float = 1.0) -> LossSpec:
-    """Logit adjustment: ``-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})``."""
+    """Logit adjustment: ``-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    tau : float, default=1.0
+        The strength of the adjustment, positive.
+
+    Returns
+    -------
+    LossSpec
+    """
     m = class_vector(counts, "counts")
     _require(bool(np.isfinite(tau)) and tau > 0, "tau", "a positive number", tau)
     return LossSpec(np.ones(m.size), offset=tau * np.log(m), name="la")
 
 
-@_method("Class-balanced", gamma=(*_TENTHS, 0.99, 0.999, 0.9999))
+@_method(
+    "Class-balanced",
+    "-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y",
+    gamma=(*_TENTHS, 0.99, 0.999, 0.9999),
+)
 def cb(counts: ArrayLike, gamma: float = 0.9) -> LossSpec:
-    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``."""
+    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    gamma : float, default=0.9
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    LossSpec
+    """
     m = class_vector(counts, "counts")
     _require(0 < gamma < 1, "gamma", "strictly between 0 and 1", gamma)
     weight = (1 - gamma) / -np.expm1(np.log(gamma) * m / m.sum())
     return LossSpec(np.ones(m.size), weight=weight, name="cb")
 
 
-@_method("Focal", gamma=(0.0, *_TENTHS, 1.0, *_HALVES))
+@_method("Focal", "-(1 - p_y)^gamma log p_y, p = softmax(h)", gamma=(0.0, *_TENTHS, 1.0, *_HALVES))
 def focal(counts: ArrayLike, gamma: float = 1.0) -> LossSpec:
-    """Focal: ``-(1 - p_y)^gamma log p_y`` with ``p = softmax(h)``. Not convex for gamma > 0."""
+    """Focal: ``-(1 - p_y)^gamma log p_y`` with ``p = softmax(h)``. Not convex for gamma > 0.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    gamma : float, default=1.0
+        The focal exponent, not negative.
+
+    Returns
+    -------
+    LossSpec
+    """
     m = class_vector(counts, "counts")
     return LossSpec(np.ones(m.size), focus=gamma, name="focal")
 
 
 @_method(
     "LDAM",
+    "-log softmax(h - C / m_y^{1/4} e_y)_y",
     C=(1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 0.1, 0.5, 1.0, 5.0, 10.0, 50.0, 1e2, 5e2, 1e3, 5e3, 1e4),
 )
 def ldam(counts: ArrayLike, C: float = 0.5) -> LossSpec:
-    """LDAM: cross-entropy with the target's score lowered by ``C / m_y^{1/4}``."""
+    """LDAM: cross-entropy with the target's score lowered by ``C / m_y^{1/4}``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    C : float, default=0.5
+        The scale of the offsets, positive.
+
+    Returns
+    -------
+    LossSpec
+    """
     m = class_vector(counts, "counts")
     _require(bool(np.isfinite(C)) and C > 0, "C", "a positive number", C)
     return LossSpec(np.ones(m.size), target_offset=C / m**0.25, name="ldam")
@@ -176,6 +295,7 @@ def ldam(counts: ArrayLike, C: float = 0.5) -> LossSpec:
 
 @_method(
     "Vector scaling",
+    "-log softmax((m_j / max m)^gamma h_j + tau log(m_j / m))_y",
     in_paper=False,
     gamma=(0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3),
     tau=(0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5),
@@ -185,6 +305,19 @@ def vs(counts: ArrayLike, gamma: float = 0.15, tau: float = 1.0) -> LossSpec:
 
     The binary and multi-class VS-loss of Kini et al. (2021) without class weights; it is
     not in the paper.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    gamma : float, default=0.15
+        The power of the scales, not negative.
+    tau : float, default=1.0
+        The strength of the offsets, not negative.
+
+    Returns
+    -------
+    LossSpec
     """
     m = class_vector(counts, "counts")
     _require(bool(np.isfinite(gamma)) and gamma >= 0, "gamma", "a number of at least 0", gamma)
@@ -198,7 +331,25 @@ def vs(counts: ArrayLike, gamma: float = 0.15, tau: float = 1.0) -> LossSpec:
 
 
 def make_spec(method: str, counts: ArrayLike, **params: Any) -> LossSpec:
-    """The LossSpec of a method by name.
+    """Return the LossSpec of a method by name.
+
+    Parameters
+    ----------
+    method : str
+        A key of ``METHODS``.
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    **params : float or array-like
+        The method's hyper-parameters.
+
+    Returns
+    -------
+    LossSpec
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, or it has no such hyper-parameter.
 
     Examples
     --------

@@ -13,20 +13,24 @@ __all__ = ["max_prox"]
 def max_prox(
     surrogate: Surrogate, centre: Array, y: Array, margin: Array, stiffness: Array
 ) -> Array:
-    """``argmin_z Psi((z_y - max_{j != y} z_j) / margin) + stiffness / 2 ||z - centre||^2``
-    for each sample.
+    """Return the proximal point of every sample's loss in the max form.
 
-    The minimiser raises the target's score by some ``rise`` and cuts the other scores at a
+    It is ``argmin_z Psi((z_y - max_{j != y} z_j) / margin) + stiffness / 2 ||z - centre||^2``. The
+    minimiser raises the target's score by some ``rise`` and cuts the other scores at a
     level, removing ``rise`` from them in all. The rise solves
     ``rise * margin * stiffness = -Psi'((z_y - level) / margin)``, whose left side grows and
     right side shrinks with it.
 
     Parameters
     ----------
+    surrogate : Surrogate
+        The surrogate Psi.
     centre : ndarray of shape (n, c)
+        Scores.
     y : ndarray of int, shape (n,)
+        Class indices.
     margin, stiffness : ndarray of shape (n,)
-        The margin is that of the sample's own class.
+        The margin of each sample's own class, and the weight of the squared distance.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def max_prox(
 def _solve_rise(
     surrogate: Surrogate, intercept: Array, slope: Array, weight: Array, start: Array
 ) -> Array:
-    """The root of ``rise * weight + Psi'(intercept + rise * slope)``, at least ``start``."""
+    """Return the root of ``rise * weight + Psi'(intercept + rise * slope)``, at least ``start``."""
     if surrogate.name == "hinge":
         reaching_one = (1 - intercept) / slope
         return np.asarray(np.clip(np.minimum(reaching_one, 1 / weight), 0, None))

@@ -1,8 +1,8 @@
-"""The NumPy kernel of LossSpec: value, gradient and curvature for a fixed sample.
+"""The softmax kernel of LossSpec in NumPy: value, gradient and curvature for a fixed sample.
 
-Every method of the catalogue is evaluated here and nowhere else. The target's
-exponential is kept apart from the others, so that ``1 - p`` and the target's gradient
-keep their relative precision when ``p`` is near one.
+Every method of the catalogue is evaluated here, and in compiled form in
+``immax.compiled.softmax``. The target's exponential is kept apart from the others, so that
+``1 - p`` and the target's gradient keep their relative precision when ``p`` is near one.
 
 Scores may lie in memory by sample or by class; intermediate arrays follow their layout.
 With few classes and many samples, by class (Fortran order) is several times faster.
@@ -12,49 +12,123 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from immax.arrays import Array
+from immax.losses.focal import focal_curvature, focal_factor, focal_slope
 
 if TYPE_CHECKING:
     from immax.losses.spec import LossSpec
 
-__all__ = ["SoftmaxCurvature", "SoftmaxKernel", "as_scores", "focal_curvature", "focal_slope"]
+__all__ = [
+    "SoftmaxCurvature",
+    "SoftmaxKernel",
+    "adjust_for_every_target",
+    "adjust_scores",
+    "as_scores",
+    "float_dtype",
+]
 
 
-def float_dtype(values: ArrayLike) -> Any:
-    """float32 for float32, and float64 for everything else."""
+def float_dtype(values: ArrayLike) -> type[np.float32] | type[np.float64]:
+    """Return the precision in which values are computed with.
+
+    Parameters
+    ----------
+    values : array-like
+        Any numbers.
+
+    Returns
+    -------
+    type
+        float32 for arrays of float32, and float64 for everything else.
+    """
     return np.float32 if getattr(values, "dtype", None) == np.float32 else np.float64
 
 
-def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: Any = None) -> Array:
-    """Return ``scores`` as a floating-point array of the given shape."""
-    array = np.asarray(scores, dtype=float_dtype(scores) if dtype is None else dtype)
+def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike | None = None) -> Array:
+    """Return scores as a floating-point array of the given shape.
+
+    Parameters
+    ----------
+    scores : array-like
+        The scores.
+    shape : tuple of int
+        Samples by classes.
+    dtype : dtype, optional
+        By default ``float_dtype(scores)``.
+
+    Returns
+    -------
+    ndarray of the given shape
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one.
+    """
+    array: Array = np.asarray(scores, dtype=float_dtype(scores) if dtype is None else dtype)
     if array.shape != shape:
         raise ValueError(f"scores must have shape {shape}, samples by classes; got {array.shape}")
     return array
 
 
-def focal_slope(nll: Array, rest: Array, focus: float) -> Array:
-    """Derivative of ``rest^focus * nll`` in nll, where ``rest = 1 - e^-nll``."""
-    # nll / rest tends to 1 as rest -> 0, so that rest^focus can be taken out.
-    ratio = np.divide(nll, rest, out=np.ones_like(nll), where=rest > 0)
-    return np.asarray(rest**focus * (1 + focus * (1 - rest) * ratio))
+def adjust_scores(
+    scores: Array, slope: Array, scale: Array | None = None, offset: Array | None = None
+) -> Array:
+    """Return the adjusted scores ``z = scores * slope * scale + offset``, a new array.
+
+    The offset of the target is not subtracted; the arguments are broadcast.
+
+    Parameters
+    ----------
+    scores : ndarray
+        The scores, with the classes along the last axis.
+    slope : ndarray
+        The inverse temperature of each sample's class.
+    scale, offset : ndarrays of shape (c,), optional
+        As in ``LossSpec``; one and zero by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    z = scores * slope
+    if scale is not None:
+        z *= scale
+    if offset is not None:
+        z += offset
+    return np.asarray(z)
 
 
-def focal_curvature(nll: Array, rest: Array, focus: float) -> Array:
-    """Second derivative of ``rest^focus * nll`` in nll, where ``rest = 1 - e^-nll``."""
-    p, q = 1 - rest, np.maximum(rest, np.finfo(rest.dtype).tiny)
-    ratio = np.divide(nll, rest, out=np.ones_like(nll), where=rest > 0)
-    return np.asarray(focus * q ** (focus - 1) * p * (2 + (focus - 1) * p * ratio - nll))
+def adjust_for_every_target(scores: Array, spec: LossSpec) -> Array:
+    """Return the adjusted scores of each sample for each class as its target.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, c)
+        The scores.
+    spec : LossSpec
+        The method.
+
+    Returns
+    -------
+    ndarray of shape (n, c, c)
+        Entry (i, k, j) is the adjusted score of class j in a sample of class k.
+    """
+    slope, scale, offset, lowered = (
+        column.astype(scores.dtype)
+        for column in (1 / spec.temperature, spec.scale, spec.offset, spec.target_offset)
+    )
+    return adjust_scores(scores[:, None, :], slope[:, None], scale, offset) - np.diag(lowered)
 
 
 @dataclass
 class _Forward:
-    """What a pass over the scores leaves behind."""
+    """The intermediate arrays of a pass over the scores."""
 
     others: Array  # (n, c) exp(z - max z), zero at the target
     total: Array  # (n,) sum over the row, target included
@@ -63,18 +137,20 @@ class _Forward:
 
 
 class SoftmaxKernel:
-    """The loss of one labelled sample, as a function of its scores.
+    """The loss of a labelled sample as a function of its scores.
 
     Parameters
     ----------
     spec : LossSpec
+        The method.
     y : ndarray of int, shape (n,)
+        Class indices.
     drop : ndarray of bool, shape (n,), optional
-        Where the droppable classes are left out of the negatives.
+        Samples from whose negatives the droppable classes are left out.
     sample_weight : ndarray of shape (n,), optional
         Multiplies each sample's loss.
-    dtype : dtype
-        In which all is computed; scores are cast to it.
+    dtype : dtype, default=float64
+        The precision of the computation, to which scores are cast.
     """
 
     def __init__(
@@ -83,7 +159,7 @@ class SoftmaxKernel:
         y: Array,
         drop: Array | None = None,
         sample_weight: Array | None = None,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         self.spec = spec
         self.y = np.asarray(y, dtype=np.intp)
@@ -118,14 +194,12 @@ class SoftmaxKernel:
         return as_scores(values, (self.y.size, self.n_classes), self.dtype)
 
     def _forward(self, scores: ArrayLike, in_order: bool = False) -> _Forward:
-        """``in_order`` sums a row the same way whatever its label, so that equal scores have equal
-        probabilities to the bit.
+        """Compute the softmax of the other classes.
+
+        ``in_order`` sums a row in the same order whatever its label, so that equal scores have
+        equal probabilities to the bit.
         """
-        z = self._rows(scores) * self.slope[:, None]
-        if self.scale is not None:
-            z *= self.scale
-        if self.offset is not None:
-            z += self.offset
+        z = adjust_scores(self._rows(scores), self.slope[:, None], self.scale, self.offset)
         z_y = z[self._targets] - self.target_offset
         z[self._targets] = z_y
         if self._dropped is not None:
@@ -143,21 +217,23 @@ class SoftmaxKernel:
         return _Forward(z, total, rest / total, nll)
 
     def loss(self, scores: ArrayLike) -> Array:
+        """Return the loss of each sample, shape (n,)."""
         f = self._forward(scores)
-        value = f.nll if self.spec.focus == 0 else f.rest**self.spec.focus * f.nll
+        value = f.nll if self.spec.focus == 0 else focal_factor(f.rest, self.spec.focus) * f.nll
         return value * self.weight
 
     def gradient(self, scores: ArrayLike) -> Array:
+        """Return the gradient of each sample's loss in its scores, shape (n, c)."""
         return self.loss_gradient(scores)[1]
 
     def loss_gradient(self, scores: ArrayLike) -> tuple[Array, Array]:
-        """Loss, shape (n,), and its gradient in the scores, shape (n, c)."""
+        """Return the losses, shape (n,), and their gradients in the scores, shape (n, c)."""
         f = self._forward(scores)
         factor = self.weight * self.slope
         loss = f.nll * self.weight
         if self.spec.focus:
             factor = factor * focal_slope(f.nll, f.rest, self.spec.focus)
-            loss = loss * f.rest**self.spec.focus
+            loss = loss * focal_factor(f.rest, self.spec.focus)
         gradient = f.others
         gradient *= (factor / f.total)[:, None]
         gradient[self._targets] = -factor * f.rest
@@ -166,7 +242,7 @@ class SoftmaxKernel:
         return loss, gradient
 
     def gradient_diagonal(self, scores: ArrayLike) -> tuple[Array, Array]:
-        """The gradient and the diagonal of the Hessian, each of shape (n, c), in one pass."""
+        """Return the gradient and the diagonal of the Hessian, each of shape (n, c)."""
         f = self._forward(scores, in_order=True)
         q = f.others
         q /= f.total[:, None]
@@ -189,6 +265,7 @@ class SoftmaxKernel:
         return q, diagonal
 
     def curvature(self, scores: ArrayLike) -> SoftmaxCurvature:
+        """Return the Hessians of the samples' losses in their scores."""
         f = self._forward(scores)
         base = self.weight * self.slope**2
         probability = f.others
@@ -207,6 +284,7 @@ class SoftmaxKernel:
         )
 
     def hessian_product(self, scores: ArrayLike, vectors: ArrayLike) -> Array:
+        """Return each sample's Hessian times its row of ``vectors``, shape (n, c)."""
         return self.curvature(scores).product(self._rows(vectors))
 
 
@@ -216,6 +294,19 @@ class SoftmaxCurvature:
 
     ``H_i = S [f_i (diag p_i - p_i p_i^T) + g_i r_i r_i^T] S`` with ``S = diag(scale)`` and
     ``r_i`` the softmax residual; the second term only with a focal exponent.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n, c)
+        ``p_i``.
+    weight : ndarray of shape (n,)
+        ``f_i``.
+    scale : ndarray of shape (c,), optional
+        One by default.
+    residual : ndarray of shape (n, c), optional
+        ``r_i``.
+    residual_weight : ndarray of shape (n,), optional
+        ``g_i``.
     """
 
     probability: Array
@@ -225,7 +316,7 @@ class SoftmaxCurvature:
     residual_weight: Array | None = None
 
     def block(self, a: int, b: int) -> Array:
-        """Entry (a, b) of every sample's Hessian, shape (n,)."""
+        """Return entry (a, b) of every sample's Hessian, shape (n,)."""
         p = self.probability
         entry = (1 - p[:, a] if a == b else -p[:, b]) * p[:, a] * self.weight
         if self.residual is not None:
@@ -233,7 +324,7 @@ class SoftmaxCurvature:
         return np.asarray(entry if self.scale is None else entry * (self.scale[a] * self.scale[b]))
 
     def diagonal(self) -> Array:
-        """Diagonal of every sample's Hessian, shape (n, c)."""
+        """Return the diagonal of every sample's Hessian, shape (n, c)."""
         diagonal = self.probability * (1 - self.probability)
         diagonal *= self.weight[:, None]
         if self.residual is not None and self.residual_weight is not None:
@@ -241,7 +332,7 @@ class SoftmaxCurvature:
         return np.asarray(diagonal if self.scale is None else diagonal * self.scale**2)
 
     def product(self, vectors: Array) -> Array:
-        """Every sample's Hessian times its row of ``vectors``, shape (n, c)."""
+        """Return every sample's Hessian times its row of ``vectors``, shape (n, c)."""
         v = vectors if self.scale is None else vectors * self.scale
         mean = np.einsum("ij,ij->i", self.probability, v)
         out = v - mean[:, None]
@@ -253,7 +344,7 @@ class SoftmaxCurvature:
         return out if self.scale is None else out * self.scale
 
     def total(self) -> Array:
-        """Sum over the samples of their Hessians, shape (c, c): the Hessian of the biases."""
+        """Return the sum of the samples' Hessians, shape (c, c): the Hessian of the biases."""
         p = self.probability
         total = np.diag(self.weight @ p) - (p * self.weight[:, None]).T @ p
         if self.residual is not None and self.residual_weight is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_random_state
 
 from immax.arrays import Array, Vector
@@ -14,6 +14,8 @@ from immax.losses.softmax import SoftmaxKernel, float_dtype
 from immax.margins import class_vector
 
 __all__ = ["LossSpec"]
+
+Seed: TypeAlias = int | np.random.RandomState | None
 
 
 def _finite_vector(values: ArrayLike | None, name: str, n_classes: int, default: float) -> Vector:
@@ -29,7 +31,7 @@ def _finite_vector(values: ArrayLike | None, name: str, n_classes: int, default:
 
 @dataclass(frozen=True, eq=False)
 class LossSpec:
-    """One loss family that holds cross-entropy, its eight rivals and logistic IMMAX.
+    """The family of losses that contains cross-entropy, its rivals and logistic IMMAX.
 
     For scores ``h`` of shape (n, c) and labels ``y`` in 0 … c-1, natural logarithms::
 
@@ -78,7 +80,7 @@ class LossSpec:
     def __post_init__(self) -> None:
         temperature = class_vector(self.temperature, "temperature").copy()
         c = temperature.size
-        table: dict[str, Any] = {
+        table: dict[str, Vector | NDArray[np.bool_] | float] = {
             "temperature": temperature,
             "offset": _finite_vector(self.offset, "offset", c, 0.0),
             "target_offset": _finite_vector(self.target_offset, "target_offset", c, 0.0),
@@ -87,13 +89,14 @@ class LossSpec:
             given = getattr(self, name)
             table[name] = np.ones(c) if given is None else class_vector(given, name, c).copy()
         droppable = self.droppable
-        table["droppable"] = np.zeros(c, bool) if droppable is None else np.array(droppable, bool)
-        if table["droppable"].shape != (c,):
+        marks = np.zeros(c, bool) if droppable is None else np.array(droppable, bool)
+        if marks.shape != (c,):
             raise ValueError(f"droppable must be {c} booleans, one per class; got {droppable!r}")
         if not (np.isfinite(self.focus) and self.focus >= 0):
             raise ValueError(f"focus must be a finite number of at least 0; got {self.focus!r}")
         if not 0 <= self.drop_rate < 1:
             raise ValueError(f"drop_rate must be at least 0 and below 1; got {self.drop_rate!r}")
+        table["droppable"] = marks
         table["focus"] = float(self.focus)
         table["drop_rate"] = float(self.drop_rate)
         for name, value in table.items():
@@ -122,17 +125,17 @@ class LossSpec:
             np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
         )
 
-    def draw(self, n_samples: int, random_state: Any = None) -> NDArray[np.bool_] | None:
-        """For each sample, whether the droppable classes are left out; None if never."""
+    def draw(self, n_samples: int, random_state: Seed = None) -> NDArray[np.bool_] | None:
+        """Return for which samples the droppable classes are left out; None if never."""
         if not self.random:
             return None
         rng = check_random_state(random_state)
         return np.asarray(rng.uniform(size=n_samples) < self.drop_rate)
 
     def kernel(
-        self, y: ArrayLike, random_state: Any = None, dtype: Any = np.float64
+        self, y: ArrayLike, random_state: Seed = None, dtype: DTypeLike = np.float64
     ) -> SoftmaxKernel:
-        """The loss of a fixed sample as a function of its scores."""
+        """Return the loss of a fixed sample as a function of its scores."""
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.dtype.kind not in "iu":
             raise ValueError(
@@ -145,20 +148,20 @@ class LossSpec:
         drop = self.draw(labels.size, random_state)
         return SoftmaxKernel(self, labels, drop, dtype=dtype)
 
-    def loss(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> Array:
-        """Loss of each sample, shape (n,).
+    def loss(self, scores: ArrayLike, y: ArrayLike, random_state: Seed = None) -> Array:
+        """Return the loss of each sample, shape (n,).
 
         ``random_state`` seeds the draws of a spec with a ``drop_rate``; the same seed
         gives ``loss``, ``gradient`` and ``hessian_product`` the same draws.
         """
         return self.kernel(y, random_state, float_dtype(scores)).loss(scores)
 
-    def gradient(self, scores: ArrayLike, y: ArrayLike, random_state: Any = None) -> Array:
-        """Gradient of each sample's loss in its scores, shape (n, c)."""
+    def gradient(self, scores: ArrayLike, y: ArrayLike, random_state: Seed = None) -> Array:
+        """Return the gradient of each sample's loss in its scores, shape (n, c)."""
         return self.kernel(y, random_state, float_dtype(scores)).gradient(scores)
 
     def hessian_product(
-        self, scores: ArrayLike, y: ArrayLike, vectors: ArrayLike, random_state: Any = None
+        self, scores: ArrayLike, y: ArrayLike, vectors: ArrayLike, random_state: Seed = None
     ) -> Array:
-        """Hessian of each sample's loss times that sample's row of ``vectors``, shape (n, c)."""
+        """Return each sample's Hessian times its row of ``vectors``, shape (n, c)."""
         return self.kernel(y, random_state, float_dtype(scores)).hessian_product(scores, vectors)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.losses.softmax import as_scores, float_dtype, focal_curvature, focal_slope
+from immax.losses.focal import focal_curvature, focal_factor, focal_slope
+from immax.losses.softmax import as_scores, float_dtype
 from immax.margins import class_vector
 
 __all__ = [
@@ -32,7 +33,18 @@ __all__ = [
 
 
 def softplus(u: Array) -> Array:
-    """``log(1 + e^u)`` without overflow."""
+    """Return ``log(1 + e^u)`` without overflow.
+
+    Parameters
+    ----------
+    u : ndarray
+        Any finite numbers.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape.
+    """
     return np.asarray(np.maximum(u, 0) + np.log1p(_exp_of_minus_abs(u)))
 
 
@@ -40,14 +52,15 @@ def softplus(u: Array) -> Array:
 class Surrogate:
     """A convex, non-increasing function of the margin, with its derivatives.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        The surrogate's name.
     value_slope : callable
         ``u -> (Psi(u), Psi'(u))``; at a kink, the slope on its right.
     curvature : callable
-        ``u -> Psi''(u)``, where it exists, and 0 at a kink.
-    smooth : bool
+        ``u -> Psi''(u)`` where it exists, and 0 at a kink.
+    smooth : bool, default=True
         Whether the slope is continuous.
     """
 
@@ -57,9 +70,11 @@ class Surrogate:
     smooth: bool = True
 
     def value(self, u: ArrayLike) -> Array:
+        """Return ``Psi(u)``."""
         return self.value_slope(np.asarray(u, float_dtype(u)))[0]
 
     def slope(self, u: ArrayLike) -> Array:
+        """Return ``Psi'(u)``."""
         return self.value_slope(np.asarray(u, float_dtype(u)))[1]
 
 
@@ -67,7 +82,7 @@ def _logistic(u: Array) -> tuple[Array, Array]:
     small = _exp_of_minus_abs(u)
     whole = 1 + small
     value = np.asarray(np.log(whole))
-    # What rounding took from 1 + small: so log is as good as log1p, and three times as fast.
+    # The rounding error of 1 + small: with it log is as precise as log1p, and three times as fast.
     value += (small - (whole - 1)) / whole
     value -= np.minimum(u, 0)
     slope = np.where(u > 0, small, 1)
@@ -107,10 +122,24 @@ exponential = Surrogate("exponential", _exponential, lambda u: _exponential(u)[0
 
 
 def smoothed_hinge(width: float = 1.0) -> Surrogate:
-    """The hinge with its kink replaced by a parabola on ``1 - width < u < 1``.
+    """Return the hinge with its kink replaced by a parabola on ``1 - width < u < 1``.
 
     ``0`` for ``u >= 1``, ``(1 - u)^2 / (2 width)`` between, ``1 - u - width / 2`` below:
     the hinge's Moreau envelope, within ``width / 2`` of it.
+
+    Parameters
+    ----------
+    width : float, default=1.0
+        The width of the parabola, positive.
+
+    Returns
+    -------
+    Surrogate
+
+    Raises
+    ------
+    ValueError
+        If the width is not positive and finite.
 
     Examples
     --------
@@ -132,12 +161,24 @@ def smoothed_hinge(width: float = 1.0) -> Surrogate:
 
 
 def focal(focus: float) -> Surrogate:
-    """The focal loss of two classes, ``(1 - p)^focus (-log p)`` with ``p = 1 / (1 + e^-u)``."""
+    """Return the focal loss of two classes, ``(1 - p)^focus (-log p)`` with ``p = 1 / (1 + e^-u)``.
+
+    Above 0 it is not convex.
+
+    Parameters
+    ----------
+    focus : float
+        The focal exponent, not negative.
+
+    Returns
+    -------
+    Surrogate
+    """
 
     def value_slope(u: Array) -> tuple[Array, Array]:
         nll, derivative = _logistic(u)
         rest = -derivative
-        return rest**focus * nll, focal_slope(nll, rest, focus) * derivative
+        return focal_factor(rest, focus) * nll, focal_slope(nll, rest, focus) * derivative
 
     def curvature(u: Array) -> Array:
         nll, derivative = _logistic(u)
@@ -155,7 +196,22 @@ SURROGATES: Mapping[str, Surrogate] = MappingProxyType(
 
 
 def runner_up(scores: Array, y: Array) -> tuple[Array, Array]:
-    """The best-scored class other than y (the highest index on a tie) and its score."""
+    """Return the best-scored class other than y, and its score.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, c)
+        The scores.
+    y : ndarray of int, shape (n,)
+        Class indices.
+
+    Returns
+    -------
+    rival : ndarray of int, shape (n,)
+        The highest index on a tie.
+    best : ndarray of shape (n,)
+        The rival's scores.
+    """
     rows = np.arange(y.size)
     others = scores.copy()
     others[rows, y] = -np.inf
@@ -166,22 +222,26 @@ def runner_up(scores: Array, y: Array) -> tuple[Array, Array]:
 def max_form(
     surrogate: Surrogate, scores: ArrayLike, y: ArrayLike, rho: ArrayLike
 ) -> tuple[Array, Array]:
-    """``max_{j != y} Psi((h_y - h_j) / rho_y)`` per sample, and a subgradient in the scores.
+    """Return ``max_{j != y} Psi((h_y - h_j) / rho_y)`` per sample, and a subgradient.
 
     Psi does not increase, so the maximum is at the best-scored other class.
 
     Parameters
     ----------
     surrogate : Surrogate
+        Psi.
     scores : array-like of shape (n, c)
+        The scores h.
     y : array-like of int, shape (n,)
         Labels from 0 to c-1.
     rho : array-like of shape (c,)
+        The margins, positive.
 
     Returns
     -------
     loss : ndarray of shape (n,)
     subgradient : ndarray of shape (n, c)
+        In the scores.
 
     References
     ----------

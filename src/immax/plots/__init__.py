@@ -1,18 +1,27 @@
-"""Plots for notebooks and reports, as functions and as display objects."""
+"""Plots for notebooks and reports, each as a function and as a display object."""
 
+from immax.plots.bound_curve import BoundCurveDisplay, plot_bound_curve
+from immax.plots.certificate import CertificateDisplay, plot_certificate
 from immax.plots.comparison import ComparisonDisplay, plot_comparison
 from immax.plots.margins import MarginsDisplay, plot_margins
 from immax.plots.precision_recall import PrecisionRecallDisplay, plot_precision_recall
-from immax.plots.ranks import plot_ranks
+from immax.plots.ranks import RanksDisplay, plot_ranks
 from immax.plots.reliability import ReliabilityDisplay, plot_reliability
-from immax.plots.search import plot_search
-from immax.plots.surfaces import plot_surfaces
+from immax.plots.search import SearchDisplay, plot_search
+from immax.plots.surfaces import SurfacesDisplay, plot_surfaces
 
 __all__ = [
+    "BoundCurveDisplay",
+    "CertificateDisplay",
     "ComparisonDisplay",
     "MarginsDisplay",
     "PrecisionRecallDisplay",
+    "RanksDisplay",
     "ReliabilityDisplay",
+    "SearchDisplay",
+    "SurfacesDisplay",
+    "plot_bound_curve",
+    "plot_certificate",
     "plot_comparison",
     "plot_margins",
     "plot_precision_recall",

@@ -1,4 +1,7 @@
-"""The page of a comparison. The plots are in ``immax.plots``, and can be had from here too."""
+"""The HTML page of a comparison.
+
+The plots of ``immax.plots`` can be imported from here too.
+"""
 
 from immax.plots import (
     ComparisonDisplay,
@@ -11,9 +14,10 @@ from immax.plots import (
     plot_reliability,
     plot_search,
 )
-from immax.report.page import write_report
+from immax.report.page import About, write_report
 
 __all__ = [
+    "About",
     "ComparisonDisplay",
     "MarginsDisplay",
     "PrecisionRecallDisplay",

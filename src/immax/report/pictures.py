@@ -1,13 +1,13 @@
-"""The pictures of a comparison's page."""
+"""Pictures of a comparison's page, each with a description in words."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
 
-import numpy as np
-
-from immax.compare.protocol import Comparison
-from immax.compare.verdict import Answer
+from immax.arrays import Array
+from immax.compare import Answer, Comparison
 from immax.evaluation.candidates import CANDIDATES
 from immax.plots import (
     ComparisonDisplay,
@@ -19,98 +19,196 @@ from immax.plots import (
 from immax.plots.axes import new_figure, require_matplotlib
 from immax.report.svg import page_style, to_svg
 
-__all__ = ["Figure", "comparison", "margins", "precision_recall", "reliability", "surface"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-MOST_DIAGRAMS = 9
+    from immax.search.base import MarginSearch
+
+__all__ = [
+    "FittedSearch",
+    "Picture",
+    "draw_comparison",
+    "draw_margins",
+    "draw_precision_recall",
+    "draw_reliability",
+    "draw_search",
+]
+
+MAX_DIAGRAMS = 9
+COLUMNS = 3  # of reliability diagrams
 
 
-class Figure(NamedTuple):
-    """An element for the page, and what it shows in words."""
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the page.
+
+    Parameters
+    ----------
+    svg : str
+        An SVG element.
+    text : str
+        A description of what it shows.
+    """
 
     svg: str
     text: str
 
 
-def _drawn(name: str, text: str, draw: Any, width: float, height: float, **grid: Any) -> Figure:
+class FittedSearch(Protocol):
+    """The attributes of a fitted ``IMMAXClassifierCV`` that the page shows."""
+
+    best_parameters_: Array
+    best_lam_: float
+    best_score_: float
+    best_rule_: str
+    margins_: Array
+    classes_: Array
+
+
+def _render(
+    name: str, text: str, width: float, height: float, draw: Callable[[Figure], object]
+) -> Picture:
     with require_matplotlib().rc_context(page_style()):
-        canvas = new_figure(width, height)
-        draw(canvas.subplots(**grid))
-        return Figure(to_svg(canvas, name, text), text)
+        figure = new_figure(width, height)
+        draw(figure)
+        return Picture(to_svg(figure, name, text), text)
 
 
-def comparison(answer: Answer) -> Figure:
-    """Gains over plain logistic regression."""
+def draw_comparison(answer: Answer) -> Picture:
+    """Draw the gains over plain logistic regression.
+
+    Parameters
+    ----------
+    answer : Answer
+        The ranking of the comparison.
+
+    Returns
+    -------
+    Picture
+    """
     best = answer.rows[0]
-    metric = answer.metric.replace("_", " ")
     text = (
-        f"Gain in {metric} over plain logistic regression, with 95 % intervals, for "
-        f"{len(answer.rows)} methods. The best is {best.title} with {best.gain:+.4f}, "
-        f"from {best.low:+.4f} to {best.high:+.4f}."
+        f"Gain in {answer.metric.replace('_', ' ')} over plain logistic regression, with 95 % "
+        f"intervals, for {len(answer.rows)} methods. The best is {best.title} with "
+        f"{best.gain:+.4f}, from {best.low:+.4f} to {best.high:+.4f}."
     )
     display = ComparisonDisplay.from_answer(answer)
-    return _drawn("comparison", text, display.plot, 7.5, 1.2 + 0.36 * len(answer.rows))
+    height = 1.2 + 0.36 * len(answer.rows)
+    return _render("comparison", text, 7.5, height, lambda figure: display.plot(figure.subplots()))
 
 
-def reliability(found: Comparison, answer: Answer) -> Figure | None:
-    """A diagram for each method with probabilities, the best calibrated first."""
+def draw_reliability(comparison: Comparison, answer: Answer) -> Picture | None:
+    """Draw a reliability diagram for each method with probabilities, the best calibrated first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+    answer : Answer
+        Its ranking.
+
+    Returns
+    -------
+    Picture or None
+        None if no method has probabilities.
+    """
     displays = []
     for row in answer.rows:
-        y, _, proba = found.pooled(row.name)
+        y, _, proba = comparison.pooled(row.name)
         if proba is not None:
             displays.append(ReliabilityDisplay.from_predictions(y, proba, name=row.title))
     if not displays:
         return None
-    displays = sorted(displays, key=lambda one: one.error)[:MOST_DIAGRAMS]
-    columns = min(3, len(displays))
+    displays = sorted(displays, key=lambda display: display.error)[:MAX_DIAGRAMS]
+    columns = min(COLUMNS, len(displays))
     rows = -(-len(displays) // columns)
-    errors = ", ".join(f"{one.name} {one.error:.3f}" for one in displays)
+    errors = ", ".join(f"{display.name} {display.error:.3f}" for display in displays)
     text = f"Reliability diagrams. Expected calibration error of each method: {errors}."
 
-    def draw(grid: Any) -> None:
-        for ax, display in zip(grid.flat, displays, strict=False):
+    def draw(figure: Figure) -> None:
+        axes: list[Axes] = list(figure.subplots(rows, columns, squeeze=False).flat)
+        for display, ax in zip(displays, axes, strict=False):
             display.plot(ax)
-        for ax in grid.flat[len(displays) :]:
+        for ax in axes[len(displays) :]:
             ax.axis("off")
 
-    size = (3.1 * columns, 3.2 * rows)
-    return _drawn("reliability", text, draw, *size, nrows=rows, ncols=columns, squeeze=False)
+    return _render("reliability", text, 3.1 * columns, 3.2 * rows, draw)
 
 
-def precision_recall(found: Comparison, answer: Answer) -> Figure | None:
-    """Of the rarest class."""
-    rare = int(found.counts.argmin())
+def draw_precision_recall(comparison: Comparison, answer: Answer) -> Picture | None:
+    """Draw precision against recall of the rarest class.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+    answer : Answer
+        Its ranking.
+
+    Returns
+    -------
+    Picture or None
+        None if no method has probabilities.
+    """
+    rarest = int(comparison.counts.argmin())
     scores = {}
     for row in answer.rows:
-        y, _, proba = found.pooled(row.name)
+        y, _, proba = comparison.pooled(row.name)
         if proba is not None:
-            scores[row.title] = proba[:, rare]
+            scores[row.title] = proba[:, rarest]
     if not scores:
         return None
-    name = found.class_names[rare]
-    display = PrecisionRecallDisplay.from_predictions(y == rare, scores, class_name=name)
-    values = sorted(display.curves.items(), key=lambda item: -item[1][2])
-    each = ", ".join(f"{own} {curve[2]:.3f}" for own, curve in values)
-    text = f"Precision against recall of the rarest class, {name}. Average precision: {each}."
-    return _drawn("precision-recall", text, display.plot, 7.5, 4.6)
+    name = comparison.class_names[rarest]
+    display = PrecisionRecallDisplay.from_predictions(y == rarest, scores, class_name=name)
+    averages = ", ".join(f"{own} {curve.average_precision:.3f}" for own, curve in display.ordered())
+    text = f"Precision against recall of the rarest class, {name}. Average precision: {averages}."
+    return _render(
+        "precision-recall", text, 7.5, 4.6, lambda figure: display.plot(figure.subplots())
+    )
 
 
-def surface(search: Any) -> Figure:
-    """Scores of all cells of the search for margins."""
+def draw_search(search: FittedSearch) -> Picture:
+    """Draw the scores of all candidates of the margin search.
+
+    Parameters
+    ----------
+    search : IMMAXClassifierCV
+        A fitted search.
+
+    Returns
+    -------
+    Picture
+    """
     text = (
         f"Mean score of the folds for each power of the class counts and each lambda. Chosen: "
         f"power {search.best_parameters_[0]:.3f} and lambda {search.best_lam_:g}, score "
         f"{search.best_score_:.4f}; the theory's power is 1/3."
     )
-    return _drawn("surface", text, lambda ax: plot_search(search, ax), 7.5, 4.2)
+    fitted = cast("MarginSearch", search)
+    return _render("search", text, 7.5, 4.2, lambda figure: plot_search(fitted, figure.subplots()))
 
 
-def margins(search: Any, counts: Any) -> Figure:
-    """Of the model with all rows, beside the theory's."""
+def draw_margins(search: FittedSearch, counts: Array) -> Picture:
+    """Draw the margins of the model fitted to all rows, with the theory's.
+
+    Parameters
+    ----------
+    search : IMMAXClassifierCV
+        A fitted search.
+    counts : ndarray of shape (c,)
+        Class counts.
+
+    Returns
+    -------
+    Picture
+    """
     display = MarginsDisplay.from_estimator(search, counts)
-    theory = np.asarray(display.theory)
+    theory = display.margins if display.theory is None else display.theory
     each = "; ".join(
-        f"{name} {own:.3f}, theory {best:.3f}"
-        for name, own, best in zip(display.class_names, display.margins, theory, strict=True)
+        f"{name} {own:.2f}, theory {prescribed:.2f}"
+        for name, own, prescribed in zip(display.class_names, display.margins, theory, strict=True)
     )
-    text = f"Margins of {CANDIDATES['immax'].title} as shares of their sum: {each}."
-    return _drawn("margins", text, display.plot, 7, 1.5 + 0.34 * len(theory))
+    text = f"Margins of {CANDIDATES['immax'].title}, where equal margins are 1: {each}."
+    height = 1.5 + 0.34 * len(display.class_names)
+    return _render("margins", text, 7, height, lambda figure: display.plot(figure.subplots()))

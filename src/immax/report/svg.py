@@ -1,27 +1,37 @@
-"""Pictures as parts of a page: in its colours, with what their parts say."""
+"""Matplotlib figures as SVG elements in the colours of the page, with tooltips."""
 
 from __future__ import annotations
 
 import io
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from immax.plots.axes import TOOLTIP
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["page_style", "to_svg"]
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
-INK = "#010203"  # a colour that no picture uses: that of the page's text
+INK = "#010203"  # a colour that no plot uses; it stands for the page's text colour
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", XLINK)
 
 
-def page_style() -> dict[str, Any]:
-    """Settings of Matplotlib for pictures that go to a page."""
+def page_style() -> dict[str, str | float | bool]:
+    """Return Matplotlib's settings for figures of the page.
+
+    Returns
+    -------
+    dict
+        For ``matplotlib.rc_context``.
+    """
     ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
     return {
         **dict.fromkeys(ink, INK),
@@ -37,16 +47,23 @@ def page_style() -> dict[str, Any]:
     }
 
 
-def to_svg(figure: Any, name: str, text: str) -> str:
-    """An element for a page.
+def to_svg(figure: Figure, name: str, text: str) -> str:
+    """Return a figure as an SVG element for the page.
+
+    Text is drawn in the page's colour, tooltips become titles, and ids are unique on the page.
 
     Parameters
     ----------
-    figure : Figure
+    figure : matplotlib Figure
+        A figure drawn with ``page_style()``.
     name : str
-        Different for all pictures of a page.
+        A prefix for ids, different for every picture of a page.
     text : str
-        What a person who does not see the picture should know.
+        A description for readers who do not see the picture.
+
+    Returns
+    -------
+    str
     """
     from matplotlib import rc_context
 
@@ -54,11 +71,11 @@ def to_svg(figure: Any, name: str, text: str) -> str:
     with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     root = ElementTree.fromstring(stream.getvalue())
-    for unwanted in [one for one in root if one.tag == f"{{{SVG}}}metadata"]:
-        root.remove(unwanted)
-    used = _references(root)
+    for element in root.findall(f"{{{SVG}}}metadata"):
+        root.remove(element)
+    referenced = _referenced_ids(root)
     for element in root.iter():
-        _own_ids(element, used, name)
+        _rewrite_ids(element, referenced, name)
         for key, value in list(element.attrib.items()):
             if INK in value:
                 element.set(key, value.replace(INK, "currentColor"))
@@ -70,34 +87,34 @@ def to_svg(figure: Any, name: str, text: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _references(root: Any) -> set[str]:
-    """The ids that something in the picture refers to."""
-    found: set[str] = set()
+def _referenced_ids(root: Element) -> set[str]:
+    """Return the ids that other elements refer to."""
+    ids: set[str] = set()
     for element in root.iter():
         for key, value in element.attrib.items():
-            found.update(REFERENCE.findall(value))
-            if _inner(key, value):
-                found.add(value[1:])
-    return found
+            ids.update(REFERENCE.findall(value))
+            if _is_internal_link(key, value):
+                ids.add(value[1:])
+    return ids
 
 
-def _inner(key: str, value: str) -> bool:
-    """Whether an attribute refers to another element, rather than to an image."""
+def _is_internal_link(key: str, value: str) -> bool:
+    """Whether an attribute refers to another element rather than to an image."""
     return key == f"{{{XLINK}}}href" and value.startswith("#")
 
 
-def _own_ids(element: Any, used: set[str], name: str) -> None:
-    """Ids that no other picture of the page has; those that carry a text become it."""
+def _rewrite_ids(element: Element, referenced: set[str], name: str) -> None:
+    """Prefix ids that are referred to, turn those of tooltips into titles, drop the others."""
     own = element.attrib.pop("id", "")
     if own.startswith(TOOLTIP):
-        title = ElementTree.Element(f"{{{SVG}}}title")
+        title = Element(f"{{{SVG}}}title")
         title.text = own.removeprefix(TOOLTIP)
         element.insert(0, title)
-        element.set("class", "tip")
-    elif own in used:
+        element.set("class", "has-tooltip")
+    elif own in referenced:
         element.set("id", f"{name}-{own}")
     for key, value in list(element.attrib.items()):
-        if _inner(key, value):
+        if _is_internal_link(key, value):
             element.set(key, f"#{name}-{value[1:]}")
         elif "url(#" in value:
             element.set(key, REFERENCE.sub(rf"url(#{name}-\1)", value))

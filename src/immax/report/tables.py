@@ -1,29 +1,61 @@
-"""The tables of a comparison's page."""
+"""Tables of a comparison's page, as typed rows for the template."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from immax.compare.protocol import Comparison
+from immax.arrays import Array
+from immax.compare import Comparison
 from immax.margins import theory_margins
 
-__all__ = ["ClassRow", "DataRow", "class_rows", "confusion", "data_rows"]
+__all__ = [
+    "ClassCount",
+    "ClassScores",
+    "ConfusionCell",
+    "class_counts",
+    "class_scores",
+    "confusion_cells",
+]
 
 
-class DataRow(NamedTuple):
-    """A class of the data."""
+@dataclass(frozen=True)
+class ClassCount:
+    """One class of the data.
+
+    Parameters
+    ----------
+    name : str
+        The name of the class.
+    rows : int
+        Number of rows of the class.
+    share : float
+        Share of all rows.
+    theory : float
+        The margin that the theory prescribes; equal margins are 1.
+    """
 
     name: str
     rows: int
     share: float
-    theory: float  # margin, as a share of the sum
+    theory: float
 
 
-class ClassRow(NamedTuple):
-    """What a method makes of a class."""
+@dataclass(frozen=True)
+class ClassScores:
+    """Scores of one method on one class.
+
+    Parameters
+    ----------
+    name : str
+        The name of the class.
+    recall, precision, f1 : float
+        Scores over all test folds.
+    rows : int
+        Number of test rows of the class.
+    """
 
     name: str
     recall: float
@@ -32,42 +64,114 @@ class ClassRow(NamedTuple):
     rows: int
 
 
-def data_rows(found: Comparison) -> list[DataRow]:
-    """The classes, the most frequent first."""
-    counts, theory = found.counts, theory_margins(found.counts)
-    order = np.argsort(-counts, kind="stable")
-    return [
-        DataRow(found.class_names[k], int(counts[k]), counts[k] / counts.sum(), float(theory[k]))
-        for k in order
-    ]
+@dataclass(frozen=True)
+class ConfusionCell:
+    """One cell of a confusion matrix.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows.
+    share : float
+        Share of the rows of the true class.
+    correct : bool
+        Whether the cell is on the diagonal.
+    """
+
+    count: int
+    share: float
+    correct: bool
 
 
-def class_rows(found: Comparison, name: str) -> list[ClassRow]:
-    """Recall and precision over all test parts, the most frequent class first."""
-    y, said, _ = found.pooled(name)
-    codes = np.arange(len(found.classes))
-    parts = precision_recall_fscore_support(y, said, labels=codes, zero_division=0)
-    order = np.argsort(-found.counts, kind="stable")
-    return [
-        ClassRow(
-            found.class_names[k],
-            float(parts[1][k]),
-            float(parts[0][k]),
-            float(parts[2][k]),
-            int(parts[3][k]),
+def class_counts(comparison: Comparison) -> tuple[ClassCount, ...]:
+    """Count the rows of each class.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+
+    Returns
+    -------
+    tuple of ClassCount
+        The most frequent class first.
+    """
+    counts = comparison.counts
+    theory = theory_margins(counts)
+    relative = theory / theory.mean()
+    return tuple(
+        ClassCount(
+            comparison.class_names[k],
+            int(counts[k]),
+            float(counts[k] / counts.sum()),
+            float(relative[k]),
         )
-        for k in order
-    ]
+        for k in _by_frequency(comparison)
+    )
 
 
-def confusion(found: Comparison, name: str) -> list[list[dict[str, Any]]]:
-    """Rows are true classes; a cell has its count and its share of the row."""
-    y, said, _ = found.pooled(name)
-    table = confusion_matrix(y, said, labels=np.arange(len(found.classes)))
-    return [
-        [
-            {"count": int(n), "share": float(n / max(row.sum(), 1)), "right": i == j}
-            for j, n in enumerate(row)
-        ]
-        for i, row in enumerate(table)
-    ]
+def class_scores(comparison: Comparison, method: str) -> tuple[ClassScores, ...]:
+    """Compute recall, precision and F1 of a method for each class, over all test folds.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+    method : str
+        Name of the method.
+
+    Returns
+    -------
+    tuple of ClassScores
+        The most frequent class first.
+    """
+    y, predicted, _ = comparison.pooled(method)
+    precision, recall, f1, rows = precision_recall_fscore_support(
+        y, predicted, labels=np.arange(len(comparison.class_names)), zero_division=0
+    )
+    return tuple(
+        ClassScores(
+            comparison.class_names[k],
+            float(recall[k]),
+            float(precision[k]),
+            float(f1[k]),
+            int(rows[k]),
+        )
+        for k in _by_frequency(comparison)
+    )
+
+
+def confusion_cells(
+    comparison: Comparison, method: str
+) -> tuple[tuple[str, tuple[ConfusionCell, ...]], ...]:
+    """Compute the confusion matrix of a method over all test folds.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+    method : str
+        Name of the method.
+
+    Returns
+    -------
+    tuple of (str, tuple of ConfusionCell)
+        A row for each true class, with its name; columns are predicted classes.
+    """
+    y, predicted, _ = comparison.pooled(method)
+    names = comparison.class_names
+    matrix = confusion_matrix(y, predicted, labels=np.arange(len(names)))
+    return tuple(
+        (
+            name,
+            tuple(
+                ConfusionCell(int(count), float(count / max(row.sum(), 1)), i == j)
+                for j, count in enumerate(row)
+            ),
+        )
+        for i, (name, row) in enumerate(zip(names, matrix, strict=True))
+    )
+
+
+def _by_frequency(comparison: Comparison) -> Array:
+    return np.argsort(-comparison.counts, kind="stable")

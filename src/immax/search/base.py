@@ -1,10 +1,10 @@
-"""What searches share: folds, cells, a table of them, a choice, a model of all samples."""
+"""The common part of searches: folds, cells, a table of them, a choice, and the final fit."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,105 +12,139 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immax.arrays import Array
-from immax.search.cells import Cells, Results
-from immax.search.families import MarginFamily, full_grid, resolve_family
-from immax.search.folds import make_folds
-from immax.search.scoring import Scorer
+from immax.arrays import Array, Features
+from immax.search.cells import Cells
+from immax.search.exploration import explore_family
+from immax.search.families import MarginFamily, resolve_family
+from immax.search.folds import CrossValidation, RandomState, make_folds
+from immax.search.results import CellResults
+from immax.search.scoring import Scorer, Scoring, resolve_scoring
 from immax.search.selection import choose_cell, near_ties, spread
 from immax.validation import Sample, training_sample
 
-__all__ = ["MarginSearch", "grid_of"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["MarginClassifier", "MarginSearch", "penalty_grid"]
+
+
+class MarginClassifier(Protocol):
+    """A classifier that a search fits to all samples in the end."""
+
+    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
+    def decision_function(self, X: Features) -> Array: ...
+    def predict(self, X: Features) -> Array: ...
 
 
 class MarginSearch(ClassifierMixin, BaseEstimator):
-    """Searches margins and the price of the weights; subclasses say for which machine."""
+    """Search for margins and for the strength of the penalty by cross-validation.
 
-    _price: ClassVar[str]  # the name of the second axis: lam or C
-    _copied: ClassVar[tuple[str, ...]]  # attributes of the machine to have as well
-    family: Any
+    Subclasses say which classifier is fitted.
+    """
+
+    _penalty_name: ClassVar[str]  # the parameter of the penalty's strength: lam or C
+    _copied: ClassVar[tuple[str, ...]]  # attributes of the final fit that the search has too
+    family: str | MarginFamily
     n_margins: int
-    cv: Any
-    scoring: Any
+    cv: CrossValidation
+    scoring: Scoring
     one_se: bool
     budget: int
     n_jobs: int | None
-    random_state: Any
+    random_state: RandomState
     refit: bool
     verbose: int
+    best_estimator_: MarginClassifier
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse what makes no sense, before the data are looked at."""
+        """Raise ValueError for parameters that make no sense, before the data are used."""
 
     @abstractmethod
-    def _prices(self) -> Array:
-        """Values of the second axis, the strongest penalty first."""
+    def _penalties(self) -> Array:
+        """Return the values of lam or C, the strongest penalty first."""
 
     @abstractmethod
-    def _strength(self, prices: Array) -> Array:
-        """How strong a penalty they are."""
+    def _penalty_strengths(self, penalties: Array) -> Array:
+        """Return numbers that are larger for stronger penalties."""
 
+    @property
     @abstractmethod
-    def _scorer(self) -> Scorer:
-        """By which cells are judged."""
+    def _loss(self) -> str:
+        """The surrogate; the hinge has no probabilities."""
 
     @abstractmethod
     def _rules(self, scorer: Scorer) -> list[str]:
-        """By which labels are decided."""
+        """Return the decision rules to be compared."""
 
     @abstractmethod
     def _cells(
-        self, X: Any, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
+        self, X: Features, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
     ) -> Cells:
-        """What fits and scores all cells of a fold."""
+        """Return the object that fits and scores all cells of a fold."""
 
     @abstractmethod
-    def _machine(self) -> Any:
-        """The choice, to be fitted to all samples."""
+    def _final_classifier(self) -> MarginClassifier:
+        """Return the chosen classifier, to be fitted to all samples."""
 
-    def _validate(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
         return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search, and fit the choice to all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Training features.
         y : array-like of shape (n,)
+            Labels of two classes or more.
         sample_weight : array-like of shape (n,), optional
-            Not negative; weighs the losses and, where the scorer can, the scores.
+            Weights of the losses and, where the scorer takes them, of the scores; not negative.
 
         Returns
         -------
-        self
+        self : object
+            The fitted search.
+
+        Raises
+        ------
+        ValueError
+            If a parameter makes no sense, or if a class is missing from a fold.
         """
         self._check_parameters()
-        prices = self._prices()
+        penalties = self._penalties()
         if int(self.n_margins) != self.n_margins or self.n_margins < 1:
             raise ValueError(f"n_margins must be a positive whole number; got {self.n_margins!r}")
-        family, scorer = resolve_family(self.family), self._scorer()
-        rules = self._rules(scorer)
+        family = resolve_family(self.family)
+        resolve_scoring(self.scoring)
         given = X
         X, y = self._validate(X, y)
         sample = training_sample(X, y, sample_weight)
         folds = make_folds(self.cv, X, y, sample.weight, self.random_state)
         weight = None if sample_weight is None else sample.weight
+        test = folds[0].tests[0]
+        own_weight = None if weight is None else weight[test]
+        scorer = Scorer.probe(
+            self.scoring, self._loss, X[test], y[test], own_weight, sample.classes
+        )
+        rules = self._rules(scorer)
         cells = self._cells(X, sample, weight, scorer, rules)
 
-        def evaluate(points: Sequence[Array]) -> Results:
+        def evaluate(points: Sequence[Array]) -> CellResults:
             parts = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-                delayed(cells.run)(fold, family, points, prices) for fold in folds
+                delayed(cells.run)(fold, family, points, penalties) for fold in folds
             )
-            return Results(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
+            return CellResults.join(parts, axis=-1)
 
-        most = int(self.budget) // (len(prices) * len(folds))
-        points, results = _explore(family, sample.counts, int(self.n_margins), evaluate, most)
-        self._choose(points, results, prices, rules, family, sample.counts)
+        max_points = int(self.budget) // (len(penalties) * len(folds))
+        points, results = explore_family(
+            family, sample.counts, int(self.n_margins), evaluate, max_points
+        )
+        self._choose(points, results, penalties, rules, family, sample.counts)
         self.classes_ = sample.classes
         if self.refit:
-            self.best_estimator_ = self._machine().fit(given, y, sample_weight)
+            self.best_estimator_ = self._final_classifier().fit(given, y, sample_weight)
             for name in self._copied:
                 setattr(self, name, getattr(self.best_estimator_, name))
         return self
@@ -118,130 +152,135 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
     def _choose(
         self,
         points: list[Array],
-        results: Results,
-        prices: Array,
+        results: CellResults,
+        penalties: Array,
         rules: list[str],
         family: MarginFamily,
         counts: Array,
     ) -> None:
-        """Tabulate all cells and pick one."""
-        n_folds = results.scores.shape[-1]
+        """Tabulate all cells and choose one of them."""
         margins = [family.margins(point, counts) for point in points]
-        cells = [
-            (i, j, k)
-            for i in range(len(points))
-            for j in range(len(prices))
-            for k in range(len(rules))
-        ]
-        where = np.array(cells)
-        scores = results.scores.reshape(len(cells), n_folds)
-        spreads = np.array([spread(rho) for rho in margins])[where[:, 0]]
-        strength = self._strength(prices)[where[:, 1]]
-        losses = results.losses.mean(axis=-1)[where[:, 0], where[:, 1]]
-        index = choose_cell(scores, losses, spreads, strength, where[:, 2], self.one_se)
+        shape = len(points), len(penalties), len(rules)
+        cells = list(np.ndindex(shape))
+        point, penalty, rule = np.array(cells).T
+        scores = results.scores.reshape(len(cells), -1)
+        spreads = np.array([spread(rho) for rho in margins])[point]
+        strengths = self._penalty_strengths(penalties)[penalty]
+        losses = results.losses.mean(axis=-1)[point, penalty]
+        index = choose_cell(scores, losses, spreads, strengths, rule, self.one_se)
         means = scores.mean(axis=1)
+        name = self._penalty_name
         table: dict[str, Any] = {
             "params": [
-                {"parameters": points[i].tolist(), self._price: float(prices[j]), "rule": rules[k]}
+                {"parameters": points[i].tolist(), name: float(penalties[j]), "rule": rules[k]}
                 for i, j, k in cells
             ],
-            "param_parameters": [tuple(points[i].tolist()) for i, _, _ in cells],
-            f"param_{self._price}": prices[where[:, 1]],
-            "param_rule": np.array(rules)[where[:, 2]],
-            "margins": [margins[i] for i, _, _ in cells],
+            "param_parameters": [tuple(points[i].tolist()) for i in point],
+            f"param_{name}": penalties[penalty],
+            "param_rule": np.array(rules)[rule],
+            "margins": [margins[i] for i in point],
             "mean_test_score": means,
             "std_test_score": scores.std(axis=1),
             "rank_test_score": (means[None, :] > means[:, None] + 1e-12).sum(axis=1) + 1,
             "near_best": near_ties(scores, int(means.argmax())),
             "mean_test_log_loss": losses,
         }
-        for name, times in (("fit", results.fit_times), ("score", results.score_times)):
-            each = times[where[:, 0], where[:, 1]]
-            table |= {f"mean_{name}_time": each.mean(axis=1), f"std_{name}_time": each.std(axis=1)}
-        for fold in range(n_folds):
-            table[f"split{fold}_test_score"] = scores[:, fold]
+        for kind, times in (("fit", results.fit_times), ("score", results.score_times)):
+            each = times[point, penalty]
+            table |= {f"mean_{kind}_time": each.mean(axis=1), f"std_{kind}_time": each.std(axis=1)}
+        for fold, column in enumerate(scores.T):
+            table[f"split{fold}_test_score"] = column
         i, j, k = cells[index]
         self.cv_results_ = table
-        self.n_splits_ = n_folds
+        self.n_splits_ = scores.shape[1]
         self.best_index_ = index
         self.best_score_ = float(means[index])
         self.best_parameters_ = points[i]
         self.theory_parameters_ = family.centre(counts)
         self.best_margins_ = margins[i]
-        setattr(self, f"best_{self._price}_", float(prices[j]))
+        setattr(self, f"best_{name}_", float(penalties[j]))
         self.best_rule_ = rules[k]
 
-    def _best(self) -> Any:
+    def _check_refitted(self) -> None:
         check_is_fitted(self)
         if not hasattr(self, "best_estimator_"):
-            raise AttributeError("refit=False: there is a choice, but no model of all samples")
-        return self.best_estimator_
+            raise AttributeError("refit=False: margins were chosen, but no model was fitted to all")
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the scores of all cells, the theory's margins and the choice; returns the axes."""
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the scores of all cells, the theory's margins and the choice.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        matplotlib axes
+            With the drawing.
+        """
         from immax.plots.search import plot_search
 
         return plot_search(self, ax)
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores: shape (n,) for two classes, the score of ``classes_[1]``; else (n, c)."""
-        return self._best().decision_function(X)
+    def decision_function(self, X: Features) -> Array:
+        """Return the scores of the classes.
 
-    def predict(self, X: Any) -> Array:
-        """Labels, by the rule that was chosen."""
-        return self._best().predict(X)
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes, the score of ``classes_[1]``.
+        """
+        self._check_refitted()
+        return self.best_estimator_.decision_function(X)
+
+    def predict(self, X: Features) -> Array:
+        """Predict labels by the chosen rule.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from ``classes_``.
+        """
+        self._check_refitted()
+        return self.best_estimator_.predict(X)
 
 
-def grid_of(name: str, given: Any, default: Array) -> Array:
-    """Positive values without repetitions, ascending; the default if none are given."""
-    values = np.ravel(np.asarray(default if given is None else given, dtype=np.float64))
-    if not values.size:
+def penalty_grid(name: str, values: ArrayLike | None, default: Array) -> Array:
+    """Return the values of a penalty parameter, ascending and without repetitions.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for error messages.
+    values : array-like or None
+        Values that were given.
+    default : ndarray
+        The values if none were given.
+
+    Returns
+    -------
+    ndarray
+        Positive numbers.
+
+    Raises
+    ------
+    ValueError
+        If there are no values, or if one is not positive and finite.
+    """
+    grid = np.ravel(np.asarray(default if values is None else values, dtype=np.float64))
+    if not grid.size:
         raise ValueError(f"{name} is empty: there is nothing to search")
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"{name} must be positive, finite numbers; got {values.tolist()}")
-    return np.unique(values)
-
-
-def _explore(
-    family: MarginFamily, counts: Array, n: int, evaluate: Any, most: int
-) -> tuple[list[Array], Results]:
-    """All combinations of parameters, or passes over one at a time if these are too many."""
-    axes = family.axes(counts, n)
-    if np.prod([float(axis.size) for axis in axes]) <= max(most, 1):
-        points = _distinct(full_grid(family, counts, n), family, counts)
-        return points, evaluate(points)
-    points = _distinct([family.centre(counts), family.plain(counts)], family, counts)
-    results = evaluate(points)
-    current, improved = points[0], True
-    while improved and len(points) < most:
-        improved = False
-        for coordinate, axis in enumerate(axes):
-            line = np.repeat(current[None, :], axis.size, axis=0)
-            line[:, coordinate] = axis
-            new = _distinct([*points, *line], family, counts)[len(points) :]
-            new = new[: max(most - len(points), 0)]
-            if not new:
-                continue
-            more = evaluate(new)
-            points += new
-            results = Results(*(np.concatenate(pair) for pair in zip(results, more, strict=True)))
-            best = results.scores.mean(axis=-1).max(axis=(1, 2))
-            if best.max() > best[_index(points, current)] + 1e-12:
-                current, improved = points[int(best.argmax())], True
-    return points, results
-
-
-def _index(points: list[Array], wanted: Array) -> int:
-    return next(i for i, point in enumerate(points) if point is wanted or (point == wanted).all())
-
-
-def _distinct(points: list[Array], family: MarginFamily, counts: Array) -> list[Array]:
-    """Those that give margins which none before them gave."""
-    seen: set[tuple[float, ...]] = set()
-    kept = []
-    for point in points:
-        key = tuple(np.round(family.margins(point, counts), 10).tolist())
-        if key not in seen:
-            seen.add(key)
-            kept.append(point)
-    return kept
+    if not (np.isfinite(grid) & (grid > 0)).all():
+        raise ValueError(f"{name} must be positive, finite numbers; got {grid.tolist()}")
+    return np.unique(grid)

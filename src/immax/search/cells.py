@@ -4,195 +4,154 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from immax.arrays import Array
-from immax.linear import immax_risk
+from immax.arrays import Array, Features
+from immax.losses.immax_risks import immax_risk
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
-from immax.search.scoring import HeldOut, Scorer, averages, log_probability
-from immax.solvers import Problem, choose, solve
-from immax.solvers.lbfgs import lbfgs
-from immax.solvers.memory import Memory
+from immax.search.held_out import HeldOutScorer
+from immax.search.results import CellResults
+from immax.solvers import Problem, solve_grid
+from immax.solvers.problem import Risk
 
-__all__ = ["Cells", "Judge", "LinearCells", "Results", "linear_path"]
+__all__ = ["Cells", "LinearCells", "PathPoint", "linear_path"]
 
-MOST = 1000  # iterations
-
-
-class Results(NamedTuple):
-    """Of some margins (axis 0) and prices (axis 1), for scores rules (axis 2), and tests (last)."""
-
-    scores: Array
-    losses: Array  # log-loss, or zero where there are no probabilities
-    fit_times: Array
-    score_times: Array
-
-    @classmethod
-    def empty(cls, margins: int, prices: int, rules: int, tests: int = 1) -> Results:
-        shape = margins, prices
-        return cls(*(np.zeros((*shape, *rest, tests)) for rest in ((rules,), (), (), ())))
+MAX_ITER = 1000
 
 
 class Cells(Protocol):
     """Fits and scores all cells of a fold."""
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
-    ) -> Results:
-        """Those of some points of the family, and of all prices."""
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Samples with their labels, and how scores for them are judged."""
-
-    X: Any
-    y: Array  # indices of classes
-    weight: Array | None
-    classes: Array
-    loss: str
-    rules: Sequence[str]
-    scorer: Scorer
-
-    def present(self, train: Array) -> Array:
-        """The weight of every sample in a fit to these."""
-        weight = np.zeros(self.y.size)
-        np.add.at(weight, train, 1.0 if self.weight is None else self.weight[train])
-        return weight
-
-    def counts(self, present: Array) -> Array:
-        """Class counts of such a fit."""
-        return np.bincount(self.y, weights=present, minlength=self.classes.size)
-
-    def part(self, test: Array) -> Judge:
-        """Of some of the samples."""
-        weight = None if self.weight is None else self.weight[test]
-        return replace(self, X=self.X[test], y=self.y[test], weight=weight)
-
-    def judge(
-        self, scores: Array, rho: Array, groups: Sequence[Array], kinds: Array | None = None
-    ) -> tuple[Array, Array]:
-        """Scores (rules by groups of samples), and log-losses of the groups.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, k)
-        rho : ndarray of shape (c,), or one row for each kind of model
-        groups : sequence of ndarray
-            Rows that are judged together.
-        kinds : ndarray of shape (n,), optional
-            Which row of the margins is that of each sample's model.
-        """
-        labels, scorer = self.classes[self.y], self.scorer
-        model = HeldOut(self.classes, scores, rho, self.loss, kinds=kinds)
-        found = []
-        for rule in self.rules:
-            model.rule = rule
-            found.append(scorer.groups(model, self.X, labels, self.weight, groups))
-        losses = np.zeros(len(groups))
-        if self.loss != "hinge":
-            each = -log_probability(model, self.X, labels)
-            losses[:] = averages(each, self.weight, groups)
-        return np.array(found), losses
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+    ) -> CellResults:
+        """Fit and score some points of the family with all penalty strengths."""
 
 
 @dataclass(frozen=True)
 class LinearCells:
     """Linear classifiers, each warm-started from its neighbours.
 
-    ``tol`` is what the next step of a fit may promise when it stops, as a share of the objective.
-    With a small lam on badly conditioned features the objective may be off by much more.
+    Attributes
+    ----------
+    scorer : HeldOutScorer
+        All samples, and how they are scored.
+    tol : float
+        A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
+        step promises no larger decrease, though with a small lam and badly conditioned features
+        the objective may be off by much more.
     """
 
-    judge: Judge
+    scorer: HeldOutScorer
     tol: float
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
-    ) -> Results:
-        """Fit to the training part and score on the test part.
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+    ) -> CellResults:
+        """Fit to the training part of the fold and score its test part.
 
-        All samples are in every fit, those of the test part with a weight of zero: nothing is
-        copied.
+        All samples are in every fit, those of the test part with a weight of zero, so that no
+        features are copied.
+
+        Parameters
+        ----------
+        fold : Fold
+            Training samples, and one set of test samples.
+        family : MarginFamily
+            Gives the margins for the class counts of the training part.
+        points : sequence of ndarray
+            Parameters of the family.
+        penalties : ndarray
+            Values of lambda, the largest first.
+
+        Returns
+        -------
+        CellResults
+            Of one test.
         """
-        train, (test,) = fold
-        present = self.judge.present(train)
-        counts = self.judge.counts(present)
-        held_out = self.judge.part(test)
+        (test,) = fold.tests
+        scorer = self.scorer
+        weight = scorer.training_weight(fold.train)
+        counts = scorer.class_counts(weight)
+        held_out = scorer.subset(test)
         margins = [family.margins(point, counts) for point in points]
-        found = Results.empty(len(points), len(prices), len(self.judge.rules))
+        results = CellResults.empty(len(points), len(penalties), len(scorer.rules))
         start = time.perf_counter()
-        everything = [np.arange(held_out.y.size)]
-        fits = linear_path(
-            self.judge.X, self.judge.y, self.judge.loss, present, margins, prices, self.tol
-        )
+        fits = linear_path(scorer.X, scorer.y, scorer.loss, weight, margins, penalties, self.tol)
         for i, j, _, theta in fits:
             fitted = time.perf_counter()
-            scores = _scores(held_out.X, theta)
-            found.scores[i, j], found.losses[i, j] = held_out.judge(scores, margins[i], everything)
-            found.fit_times[i, j] = fitted - start
+            scores = _linear_scores(held_out.X, theta)
+            results.scores[i, j], results.losses[i, j] = held_out.score(scores, margins[i])
+            results.fit_times[i, j] = fitted - start
             start = time.perf_counter()
-            found.score_times[i, j] = start - fitted
-        return found
+            results.score_times[i, j] = start - fitted
+        return results
+
+
+class PathPoint(NamedTuple):
+    """A fit of a grid of margins and values of lambda."""
+
+    margin_index: int
+    lam_index: int
+    problem: Problem[Risk]
+    theta: Array
 
 
 def linear_path(
-    X: Any,
+    X: Features,
     y: Array,
     loss: str,
-    present: Array,
+    weight: Array,
     margins: Sequence[Array],
-    prices: Sequence[float] | Array,
+    lams: Sequence[float] | Array,
     tol: float,
-    trust: bool = True,
-) -> Iterator[tuple[int, int, Problem[Any], Array]]:
-    """Indices, problems and solutions of all margins for each lam, the largest first.
+    certify: bool = False,
+) -> Iterator[PathPoint]:
+    """Fit linear classifiers with all margins for each lam, each with a warm start.
 
-    Margins of one lam follow one another, and share a preconditioner. Samples count by their weight
-    in ``present``. Without ``trust``, gaps are certified to be within the tolerance.
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n, d)
+        Features, in float32 or float64.
+    y : ndarray of int, shape (n,)
+        Indices of classes.
+    loss : {"logistic", "hinge", "exponential"}
+        The surrogate.
+    weight : ndarray of shape (n,)
+        Sample weights; those of held-out samples are zero.
+    margins : sequence of ndarray of shape (c,)
+        Margins in an order in which they change little from one to the next.
+    lams : sequence of float
+        Values of lambda, the largest first.
+    tol : float
+        Tolerance relative to the objective, as in ``immax.solvers.solve``.
+    certify : bool, default=False
+        Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
+        next step promises no larger decrease.
+
+    Yields
+    ------
+    PathPoint
+        All margins of the first lam, then those of the next.
     """
-    share = (present / present.sum()).astype(X.dtype)
-    above: list[Array] = []  # solutions for the next larger lam
-    for j, lam in enumerate(prices):
-        memory, here = Memory(10), list[Array]()
-        for i, rho in enumerate(margins):
-            risk = immax_risk(loss, "auto", y, rho, share)
-            problem = Problem(X, risk, float(lam))
-            here.append(_fit(problem, _guess(here, above, i), memory, tol, trust))
-            yield i, j, problem, here[-1]
-        above = here
+    share = (weight / weight.sum()).astype(X.dtype)
+
+    def row(lam: float) -> Iterator[Problem[Risk]]:
+        for rho in margins:
+            yield Problem(X, immax_risk(loss, "auto", y, rho, share), lam)
+
+    fits = solve_grid((row(float(lam)) for lam in lams), tol, MAX_ITER, certify)
+    for number, (problem, solution) in enumerate(fits):
+        lam_index, margin_index = divmod(number, len(margins))
+        yield PathPoint(margin_index, lam_index, problem, solution.theta)
 
 
-def _guess(here: list[Array], above: list[Array], i: int) -> Array | None:
-    """Where the next solution may be: its neighbours' changes, added up."""
-    if not here:
-        return above[0] if above else None
-    return here[-1] + above[i] - above[i - 1] if above else here[-1]
-
-
-def _fit(
-    problem: Problem[Any], start: Array | None, memory: Memory, tol: float, trust: bool
-) -> Array:
-    if problem.risk.smooth and choose(problem) == "lbfgs":
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return lbfgs(
-                problem,
-                start,
-                tol=tol,
-                max_iter=MOST,
-                memory=memory,
-                kin=start is not None,
-                trust=trust,
-            ).theta
-    return solve(problem, start=start, tol=tol, max_iter=MOST, polish=False).theta
-
-
-def _scores(X: Any, theta: Array) -> Array:
+def _linear_scores(X: Features, theta: Array) -> Array:
     product = X @ theta[:, :-1].T
     product = product.toarray() if sparse.issparse(product) else np.asarray(product)
     return np.asarray(product + theta[:, -1])

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.linear import IMMAXClassifier
-from immax.search.base import MarginSearch, grid_of
-from immax.search.cells import Cells, Judge, LinearCells
+from immax.search.base import MarginSearch, penalty_grid
+from immax.search.cells import Cells, LinearCells
 from immax.search.families import MarginFamily
-from immax.search.leave_one_out import MOST_PARAMETERS, LeaveOneOut
-from immax.search.scoring import Scorer
+from immax.search.folds import CrossValidation, RandomState
+from immax.search.held_out import HeldOutScorer
+from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
+from immax.search.scoring import Scorer, Scoring
 from immax.validation import Sample, check_choice
 
 __all__ = ["IMMAXClassifierCV"]
 
 LAMS = np.logspace(-6, 1, 8)
-ROUGH, FINE = 3e-5, 1e-6  # of an objective, for labels and for probabilities
-LARGE = 500_000  # entries of X that are searched in single precision
+LABEL_TOL, PROBABILITY_TOL = 3e-5, 1e-6  # of fits whose labels, or probabilities, are scored
+LARGE = 500_000  # entries of X, from which on labels are searched for in single precision
 
 
-def _best_has(name: str) -> Any:
+def _best_has(name: str) -> Callable[[IMMAXClassifierCV], bool]:
     def check(search: IMMAXClassifierCV) -> bool:
         if search.loss == "hinge":
             raise AttributeError(
@@ -42,62 +46,81 @@ def _best_has(name: str) -> Any:
 class IMMAXClassifierCV(MarginSearch):
     """IMMAXClassifier with margins, lambda and decision rule found by cross-validation.
 
-    Every combination of margins and lambda is fitted to each fold, warm-started from its
-    neighbour, and scored on what the fold leaves out, by either rule. The margins of a fold are
-    computed from the counts of its training part.
+    Every combination of margins and lambda is fitted to the training part of each fold, with a
+    warm start from its neighbour, and scored on the test part by either rule. The margins of a
+    fold are computed from the counts of its training part.
 
     Parameters
     ----------
     loss : {"logistic", "hinge", "exponential"}, default="logistic"
+        The surrogate.
     family : {"auto", "power", "box", "shared_tail", "free"} or MarginFamily, default="auto"
         The margins to search among. "auto" is "power": ``rho_k ∝ n_k^t`` with t from -1/2 to 1.
-    lams : array-like, optional
-        Values of lambda; by default eight from 1e-6 to 10.
+    lams : array-like of shape (n_lams,), default=None
+        Values of lambda. None is eight values from 1e-6 to 10.
     n_margins : int, default=10
         Values of each of the family's parameters.
     cv : int, "loo", splitter or iterable of (train, test), default=5
         A number is that many stratified, shuffled folds, or as many as the rarest class has
-        samples, with a warning. "loo" is approximate leave-one-out: one fit of a cell to all
-        samples, and from it a Newton step to the model without each of them; the scores are those
-        of ten stratified groups. For smooth losses and up to 1,000 coefficients.
+        samples, with a warning. "loo" is approximate leave-one-out: each cell is fitted once to
+        all samples, and a Newton step leads from this fit to the model without each of them; the
+        scores are those of ten stratified groups. It is for smooth losses and up to 1,000
+        coefficients.
     scoring : str, callable or None, default="accuracy"
-        Any of scikit-learn's scorers.
+        Any of scikit-learn's scorers, or a function of (estimator, X, y). None is the accuracy.
     rule : {"auto", "score", "bayes"}, default="auto"
-        "auto" lets the data choose. The hinge has "score" only.
+        "auto" compares both rules if the scorer looks at labels. The hinge has "score" only.
     one_se : bool, default=True
         Prefer the margins nearest to equal ones among those whose score is within a standard
         error (of the paired differences) of the best.
     budget : int, default=4000
-        The most fits to folds. If all combinations of a family's parameters are more, they are
-        searched one at a time from the theory's margins, in passes.
-    n_jobs : int, optional
-        Folds at a time, through joblib. Results do not depend on it.
+        Upper bound on the number of fits to folds. If all combinations of a family's parameters
+        need more, one parameter is searched at a time, in passes that start from the theory's
+        margins.
+    n_jobs : int, default=None
+        The number of folds that joblib runs in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seeds the folds. None is a fixed seed.
     refit : bool, default=True
-        Fit the choice to all samples.
+        Whether to fit the choice to all samples.
     verbose : int, default=0
-        Above zero, joblib tells of its progress.
+        Above zero, joblib reports its progress.
 
     Attributes
     ----------
     best_margins_ : ndarray of shape (n_classes,)
-        For the counts of all samples.
-    best_parameters_, theory_parameters_ : ndarray
-        Of the family: the choice, and the theory's.
+        The chosen margins, for the class counts of all samples.
+    best_parameters_ : ndarray
+        The chosen parameters of the family.
+    theory_parameters_ : ndarray
+        The parameters of the theory's margins, or the nearest to them.
     best_lam_ : float
-    best_rule_ : str
+        The chosen lambda.
+    best_rule_ : {"score", "bayes"}
+        The chosen decision rule.
     best_score_ : float
-        Mean over the folds of the choice.
+        The mean score of the choice over the folds.
     best_index_ : int
-        Of the choice in ``cv_results_``.
+        The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays
         As in GridSearchCV; ``pandas.DataFrame(model.cv_results_)`` shows it.
     n_splits_ : int
+        The number of folds, or of groups with cv="loo".
     best_estimator_ : IMMAXClassifier
-        Fitted to all samples.
-    classes_, coef_, intercept_, margins_, objective_, gap_, n_iter_
-        Its attributes.
+        The choice, fitted to all samples.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    coef_, intercept_, margins_, objective_, gap_, n_iter_
+        Attributes of ``best_estimator_``.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if X had them.
+
+    See Also
+    --------
+    IMMAXClassifier : The same model with given margins and lambda.
+    IMMAXSVCCV : The search for kernel machines.
 
     Examples
     --------
@@ -111,8 +134,10 @@ class IMMAXClassifierCV(MarginSearch):
     True
     """
 
-    _price = "lam"
+    _penalty_name = "lam"
     _copied = ("coef_", "intercept_", "margins_", "objective_", "gap_", "n_iter_")
+    best_estimator_: IMMAXClassifier
+    best_lam_: float
 
     def __init__(
         self,
@@ -121,13 +146,13 @@ class IMMAXClassifierCV(MarginSearch):
         family: str | MarginFamily = "auto",
         lams: ArrayLike | None = None,
         n_margins: int = 10,
-        cv: Any = 5,
-        scoring: Any = "accuracy",
+        cv: CrossValidation = 5,
+        scoring: Scoring = "accuracy",
         rule: str = "auto",
         one_se: bool = True,
         budget: int = 4000,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         refit: bool = True,
         verbose: int = 0,
     ) -> None:
@@ -145,7 +170,7 @@ class IMMAXClassifierCV(MarginSearch):
         self.refit = refit
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -160,54 +185,79 @@ class IMMAXClassifierCV(MarginSearch):
         if self.loss == "hinge" and isinstance(self.cv, str):
             raise ValueError(
                 "cv='loo' needs a smooth loss, logistic or exponential; the hinge has kinks, where "
-                "no Newton step leads from one model to another: take a number of folds"
+                "a Newton step does not lead from one model to another: take a number of folds"
             )
 
-    def _prices(self) -> Array:
-        return grid_of("lams", self.lams, LAMS)[::-1]
+    def _penalties(self) -> Array:
+        return penalty_grid("lams", self.lams, LAMS)[::-1]
 
-    def _strength(self, prices: Array) -> Array:
-        return prices
+    def _penalty_strengths(self, penalties: Array) -> Array:
+        return penalties
 
-    def _scorer(self) -> Scorer:
-        return Scorer(self.scoring, self.loss)
+    @property
+    def _loss(self) -> str:
+        return self.loss
 
     def _rules(self, scorer: Scorer) -> list[str]:
         if self.rule != "auto":
             return [self.rule]
-        # Scorers that look at scores or probabilities have no use for a rule.
-        return ["score", "bayes"] if self.loss != "hinge" and scorer.by_labels else ["score"]
+        return ["score", "bayes"] if self.loss != "hinge" and scorer.uses_labels else ["score"]
 
     def _cells(
-        self, X: Any, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
+        self, X: Features, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
     ) -> Cells:
+        held_out = HeldOutScorer(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
         if isinstance(self.cv, str):
             outputs = 1 if len(sample.classes) == 2 else len(sample.classes)
-            if outputs * (X.shape[1] + 1) > MOST_PARAMETERS:
+            if outputs * (X.shape[1] + 1) > MAX_PARAMETERS:
                 raise ValueError(
                     f"cv='loo' inverts a matrix of {outputs * (X.shape[1] + 1)} rows; beyond "
-                    f"{MOST_PARAMETERS} take a number of folds"
+                    f"{MAX_PARAMETERS} take a number of folds"
                 )
-            judge = Judge(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
-            return LeaveOneOut(judge, FINE)
+            return LeaveOneOutCells(held_out, PROBABILITY_TOL)
+        if not scorer.uses_labels:
+            return LinearCells(held_out, PROBABILITY_TOL)
         entries = X.nnz if sparse.issparse(X) else X.size
-        if entries >= LARGE and scorer.by_labels:
-            X = X.astype(np.float32)  # half the bytes take half the time, and do for labels
-        tol = ROUGH if scorer.by_labels else FINE
-        judge = Judge(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
-        return LinearCells(judge, tol)
+        if entries >= LARGE:
+            # Half the bytes take half the time, and labels need no more precision.
+            held_out = replace(held_out, X=X.astype(np.float32))
+        return LinearCells(held_out, LABEL_TOL)
 
-    def _machine(self) -> IMMAXClassifier:
+    def _final_classifier(self) -> IMMAXClassifier:
         return IMMAXClassifier(
             self.loss, lam=self.best_lam_, margins=self.best_margins_, rule=self.best_rule_
         )
 
     @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, shape (n, c)."""
-        return self._best().predict_proba(X)
+    def predict_proba(self, X: Features) -> Array:
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        self._check_refitted()
+        return self.best_estimator_.predict_proba(X)
 
     @available_if(_best_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the class probabilities, shape (n, c)."""
-        return self._best().predict_log_proba(X)
+    def predict_log_proba(self, X: Features) -> Array:
+        """Return logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        self._check_refitted()
+        return self.best_estimator_.predict_log_proba(X)

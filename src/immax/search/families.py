@@ -1,20 +1,21 @@
-"""Families of margins: a few numbers to a margin for each class.
+"""Families of margins: a few parameters determine a margin for each class.
 
-A family knows where the theory's optimum lies in it, what range is worth a search, and nothing of
-the classifier that is searched for.
+A family knows the parameters of the theory's margins and the range that is worth a search, and
+nothing of the classifier that is searched for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Vector
-from immax.margins import class_vector, power_margins, share_tail, theory_margins
+from immax.margins import class_vector, power_margins, scale_margins, share_tail, theory_margins
 
 __all__ = [
     "BoxFamily",
@@ -28,36 +29,43 @@ __all__ = [
 
 
 class MarginFamily(Protocol):
-    """Maps parameters, a vector, to margins that sum to one."""
+    """Maps parameters, a vector, to margins of mean one."""
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        """The margins of these parameters for these class counts."""
+        """Return the margins of these parameters for these class counts; their mean is one."""
 
     def centre(self, counts: ArrayLike) -> Vector:
-        """The parameters of the theory's margins, or the nearest to them."""
+        """Return the parameters of the theory's margins, or the nearest to them."""
 
     def plain(self, counts: ArrayLike) -> Vector:
-        """The parameters of equal margins, or the nearest to them."""
+        """Return the parameters of equal margins, or the nearest to them."""
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
-        """The lowest and the highest parameters that are worth a search."""
+        """Return the lowest and the highest parameters that are worth a search."""
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
-        """For each parameter, n values to try."""
+        """Return n values to try for each parameter."""
 
 
 @dataclass(frozen=True)
 class PowerFamily:
     """``rho_k ∝ m_k^t``: one number t, 0 for equal margins and 1/3 for the theory's.
 
-    Where classes overlap, larger powers favour rare classes: a class is said where its probability
-    is above its share of the margins. Where they can be separated, smaller ones do. The powers
-    that are tried lie evenly from ``low`` to ``high``, or are those of ``values``.
+    Where classes overlap, larger powers favour rare classes: of two classes, one is predicted when
+    its probability exceeds its share of the margins. Where classes can be separated, smaller
+    powers favour them.
+
+    Parameters
+    ----------
+    low, high : float, default=-0.5 and 1.0
+        The powers to try lie evenly between these.
+    values : tuple of float, default=()
+        The powers to try, in place of ``low`` and ``high``.
 
     Examples
     --------
     >>> PowerFamily().margins([1 / 3], [8000, 1000])
-    array([0.66666667, 0.33333333])
+    array([1.33333333, 0.66666667])
     >>> PowerFamily().axes([8000, 1000], 10)[0].round(2).tolist()
     [-0.5, -0.33, -0.17, 0.0, 0.17, 0.33, 0.5, 0.67, 0.83, 1.0]
     """
@@ -91,13 +99,18 @@ class PowerFamily:
 class BoxFamily:
     """The paper's box: each margin within ``width`` of the theory's, as a multiple of it.
 
-    With two classes only the ratio matters, and the one parameter is alpha, from
+    With two classes the one parameter is the paper's ``alpha = rho_1 / (rho_0 + rho_1)``, from
     ``(1 - width) alpha*`` to ``1 - (1 - width) (1 - alpha*)``.
+
+    Parameters
+    ----------
+    width : float, default=0.8
+        Half the width of the box, as a share of the theory's margins.
 
     Examples
     --------
     >>> BoxFamily().margins([1, 1, 1], [8000, 1000, 1000])
-    array([0.5 , 0.25, 0.25])
+    array([1.5 , 0.75, 0.75])
     """
 
     width: float = 0.8
@@ -107,9 +120,8 @@ class BoxFamily:
         m = class_vector(counts, "counts")
         if m.size == 2:
             alpha = float(given[0])
-            return np.array([1 - alpha, alpha])
-        rho = self._factors(given, m) * theory_margins(m)
-        return rho / rho.sum()
+            return scale_margins([1 - alpha, alpha])
+        return scale_margins(self._factors(given, m) * theory_margins(m))
 
     def _factors(self, given: Vector, m: Vector) -> Vector:
         if given.shape != (m.size,):
@@ -121,7 +133,7 @@ class BoxFamily:
 
     def centre(self, counts: ArrayLike) -> Vector:
         m = class_vector(counts, "counts")
-        return theory_margins(m)[1:] if m.size == 2 else np.ones(self._dimension(m))
+        return theory_margins(m, total=1)[1:] if m.size == 2 else np.ones(self._dimension(m))
 
     def plain(self, counts: ArrayLike) -> Vector:
         m = class_vector(counts, "counts")
@@ -137,7 +149,7 @@ class BoxFamily:
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
         m = class_vector(counts, "counts")
         if m.size == 2:
-            alpha = theory_margins(m)[1:]
+            alpha = theory_margins(m, total=1)[1:]
             return (1 - self.width) * alpha, 1 - (1 - self.width) * (1 - alpha)
         ones = np.ones(self._dimension(m))
         return (1 - self.width) * ones, (1 + self.width) * ones
@@ -153,10 +165,17 @@ class SharedTailFamily(BoxFamily):
 
     The ``n_groups - 1`` most frequent classes have one each, and all others share the last.
 
+    Parameters
+    ----------
+    width : float, default=0.8
+        As in ``BoxFamily``.
+    n_groups : int, default=3
+        The number of multiples.
+
     Examples
     --------
     >>> SharedTailFamily(n_groups=2).margins([1, 0.5], [8000, 1000, 1000]).round(3)
-    array([0.667, 0.167, 0.167])
+    array([2. , 0.5, 0.5])
     """
 
     n_groups: int = 3
@@ -181,23 +200,27 @@ class SharedTailFamily(BoxFamily):
 
 @dataclass(frozen=True)
 class FreeFamily:
-    """Every margin on its own, as a logarithm relative to equal ones.
+    """A parameter for every margin: its logarithm relative to equal margins.
+
+    Parameters
+    ----------
+    reach : float, default=10.0
+        The largest ratio of a margin to an equal one, or of an equal one to a margin.
 
     Examples
     --------
     >>> FreeFamily().margins(np.log([1, 2, 1]), [5, 5, 5])
-    array([0.25, 0.5 , 0.25])
+    array([0.75, 1.5 , 0.75])
     """
 
-    reach: float = 10.0  # a margin is at the most so many times an equal one, or as little
+    reach: float = 10.0
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
         given = np.asarray(parameters, dtype=np.float64)
         m = class_vector(counts, "counts")
         if given.shape != (m.size,):
             raise ValueError(f"there are {m.size} classes, and {given.size} parameters for them")
-        rho = np.exp(given - given.max())
-        return rho / rho.sum()
+        return scale_margins(np.exp(given - given.max()))
 
     def centre(self, counts: ArrayLike) -> Vector:
         rho = np.log(theory_margins(counts))
@@ -215,7 +238,7 @@ class FreeFamily:
         return list(np.linspace(low, high, n, axis=1))
 
 
-FAMILIES: dict[str, Any] = {
+FAMILIES: dict[str, Callable[[], MarginFamily]] = {
     "auto": PowerFamily,
     "power": PowerFamily,
     "box": BoxFamily,
@@ -224,8 +247,23 @@ FAMILIES: dict[str, Any] = {
 }
 
 
-def resolve_family(family: Any) -> MarginFamily:
-    """A family by name, or one that is given."""
+def resolve_family(family: str | MarginFamily) -> MarginFamily:
+    """Return the family of a name, or the one that is given.
+
+    Parameters
+    ----------
+    family : str or MarginFamily
+        A key of ``FAMILIES``, or an object with the methods of a ``MarginFamily``.
+
+    Returns
+    -------
+    MarginFamily
+
+    Raises
+    ------
+    ValueError
+        If there is no such family.
+    """
     if isinstance(family, str):
         if family not in FAMILIES:
             names = ", ".join(map(repr, FAMILIES))
@@ -237,7 +275,22 @@ def resolve_family(family: Any) -> MarginFamily:
 
 
 def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
-    """All combinations of n values a parameter, with equal margins and the theory's among them."""
+    """Return all combinations of n values per parameter, and equal and the theory's margins.
+
+    Parameters
+    ----------
+    family : MarginFamily
+        The family to search.
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class.
+    n : int
+        Values of each parameter.
+
+    Returns
+    -------
+    list of ndarray
+        Points of the family, of which none is repeated.
+    """
     grid = [np.array(values) for values in product(*family.axes(counts, n))]
     for special in (family.plain(counts), family.centre(counts)):
         if not any(np.allclose(special, one, atol=1e-9) for one in grid):

@@ -1,42 +1,87 @@
-"""Folds for a search, checked."""
+"""Folds for a search, with every class in every training part."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 
-__all__ = ["LOO", "Fold", "make_folds"]
-
-Fold = tuple[Array, list[Array]]
+__all__ = ["LOO", "CrossValidation", "Fold", "RandomState", "Splitter", "make_folds"]
 
 LOO = "loo"
 GROUPS = 10  # in which samples left out one by one are scored
 
+RandomState: TypeAlias = int | np.random.RandomState | None
 
-def make_folds(cv: Any, X: Any, y: Any, weight: Array, random_state: Any) -> list[Fold]:
-    """Indices of training samples and of test sets; every class is in every training part.
 
-    A whole number is that many stratified, shuffled folds, or as many as the rarest class has
-    samples. "loo" is a single fold, of all samples, tested in as many groups. Anything else is as
-    in scikit-learn.
+class Splitter(Protocol):
+    """A cross-validation splitter, as scikit-learn has them."""
+
+    def split(self, X: Features, y: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield the indices of training and test samples."""
+
+
+CrossValidation: TypeAlias = int | str | Splitter | Iterable[tuple[Array, Array]]
+"""A number of folds, "loo", a splitter, or pairs of training and test indices."""
+
+
+class Fold(NamedTuple):
+    """Indices of training samples, and of one or several sets of test samples."""
+
+    train: Array
+    tests: list[Array]
+
+
+def make_folds(
+    cv: CrossValidation, X: Features, y: Array, weight: Array, random_state: RandomState
+) -> list[Fold]:
+    """Return the folds of a search; every class is in every training part.
+
+    Parameters
+    ----------
+    cv : int, "loo", splitter or iterable of (train, test)
+        A number is that many stratified, shuffled folds, or as many as the rarest class has
+        samples, with a warning. "loo" is a single fold of all samples, tested in up to ten
+        groups. Anything else is as in scikit-learn.
+    X : {ndarray, sparse matrix} of shape (n, d)
+        Features, for splitters that look at them.
+    y : ndarray of shape (n,)
+        Labels.
+    weight : ndarray of shape (n,)
+        Sample weights; samples without weight do not represent their class.
+    random_state : int, RandomState instance or None
+        Seeds the shuffling. None is a fixed seed.
+
+    Returns
+    -------
+    list of Fold
+        At least one.
+
+    Raises
+    ------
+    ValueError
+        If there are no folds, if a class is missing from a training part, or if a test part is
+        empty.
     """
     if isinstance(cv, str):
         if cv != LOO:
-            raise ValueError(f"cv must be a number, a splitter, folds or 'loo'; got {cv!r}")
-        splitter = _stratified(GROUPS, y, weight, random_state, warn=False)
-        return [(np.arange(len(y)), [test for _, test in splitter.split(X, y)])]
+            raise ValueError(
+                f"cv must be a number of folds, a splitter, a list of folds or 'loo'; got {cv!r}"
+            )
+        groups = _stratified(GROUPS, y, weight, random_state, warn=False).split(X, y)
+        return [Fold(np.arange(len(y)), [test for _, test in groups])]
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         cv = _stratified(int(cv), y, weight, random_state)
-    folds = list(check_cv(cv, y, classifier=True).split(X, y))
+    folds = [Fold(train, [test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)]
     if not folds:
         raise ValueError("cv gives no folds")
     classes = np.unique(y)
-    for number, (train, test) in enumerate(folds):
+    for number, (train, (test,)) in enumerate(folds):
         missing = np.setdiff1d(classes, y[train][weight[train] > 0])
         if missing.size:
             raise ValueError(
@@ -45,26 +90,26 @@ def make_folds(cv: Any, X: Any, y: Any, weight: Array, random_state: Any) -> lis
             )
         if not len(test):
             raise ValueError(f"the test part of fold {number} is empty")
-    return [(train, [test]) for train, test in folds]
+    return folds
 
 
 def _stratified(
-    n: int, y: Array, weight: Array, random_state: Any, warn: bool = True
+    n: int, y: Array, weight: Array, random_state: RandomState, warn: bool = True
 ) -> StratifiedKFold:
     if n < 2:
         raise ValueError(f"cv must be at least two folds; got {n}")
     labels, counts = np.unique(y[weight > 0], return_counts=True)
-    rarest, name = int(counts.min()), labels.tolist()[int(counts.argmin())]
-    if rarest < 2:
+    smallest, name = int(counts.min()), labels.tolist()[int(counts.argmin())]
+    if smallest < 2:
         raise ValueError(
             "every class needs two samples or more for cross-validation; the class "
             f"{name!r} has one"
         )
-    if rarest < n and warn:
+    if smallest < n and warn:
         warnings.warn(
-            f"the class {name!r} has {rarest} samples: {rarest} folds are used instead of {n}",
+            f"the class {name!r} has {smallest} samples: {smallest} folds are used instead of {n}",
             UserWarning,
             stacklevel=4,
         )
     seed = 0 if random_state is None else random_state
-    return StratifiedKFold(min(n, rarest), shuffle=True, random_state=seed)
+    return StratifiedKFold(min(n, smallest), shuffle=True, random_state=seed)

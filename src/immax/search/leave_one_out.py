@@ -1,4 +1,4 @@
-"""Leave-one-out scores of linear classifiers, for the price of a fit and a Newton step.
+"""Approximate leave-one-out scores of linear classifiers, from one fit and a Newton step.
 
 Let H be the Hessian of the objective at the solution for all samples, and leave out sample i
 with features x, share s of the weight, and slopes g and curvature B of its weighted loss in its
@@ -16,78 +16,121 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.linear import immax_risk
-from immax.search.cells import Judge, Results, linear_path
+from immax.losses.immax_risks import immax_risk
+from immax.losses.max_risks import MaxRisk
+from immax.losses.risks import SmoothRisk
+from immax.search.cells import linear_path
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
+from immax.search.held_out import HeldOutScorer
+from immax.search.results import CellResults
 from immax.solvers import Problem
 from immax.solvers.newton import unit_hessian
+from immax.solvers.problem import is_smooth
 
-__all__ = ["MOST_PARAMETERS", "LeaveOneOut", "left_out_scores"]
+__all__ = ["MAX_PARAMETERS", "LeaveOneOutCells", "left_out_scores"]
 
-MOST_PARAMETERS = 1000  # whose Hessian is inverted
+MAX_PARAMETERS = 1000  # whose Hessian is inverted
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
-    """Linear classifiers, fitted once to all samples."""
+class LeaveOneOutCells:
+    """Linear classifiers, fitted once to all samples.
 
-    judge: Judge
+    Attributes
+    ----------
+    scorer : HeldOutScorer
+        All samples, and how they are scored.
+    tol : float
+        The tolerance of a fit, as in ``LinearCells``.
+    """
+
+    scorer: HeldOutScorer
     tol: float
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
-    ) -> Results:
-        """Fit to all samples and score each by the model of the others, in groups."""
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+    ) -> CellResults:
+        """Fit to all samples and score each by the model of the others, in groups.
+
+        Parameters
+        ----------
+        fold : Fold
+            All samples, and the groups in which they are scored.
+        family : MarginFamily
+            Gives the margins for the class counts without a sample.
+        points : sequence of ndarray
+            Parameters of the family.
+        penalties : ndarray
+            Values of lambda, the largest first.
+
+        Returns
+        -------
+        CellResults
+            With a test for each group.
+        """
         train, groups = fold
-        judge, present = self.judge, self.judge.present(train)
-        counts = judge.counts(present)
+        scorer = self.scorer
+        weight = scorer.training_weight(train)
+        counts = scorer.class_counts(weight)
         margins = [family.margins(point, counts) for point in points]
-        less = [_less_one(counts, k, present[judge.y == k]) for k in range(counts.size)]
+        less = [_less_one(counts, k, weight[scorer.y == k]) for k in range(counts.size)]
         without = [np.array([family.margins(point, m) for m in less]) for point in points]
-        found = Results.empty(len(points), len(prices), len(judge.rules), len(groups))
+        shape = len(points), len(penalties), len(scorer.rules), len(groups)
+        results = CellResults.empty(*shape)
         start = time.perf_counter()
-        fits = linear_path(judge.X, judge.y, judge.loss, present, margins, prices, self.tol)
+        fits = linear_path(scorer.X, scorer.y, scorer.loss, weight, margins, penalties, self.tol)
         for i, j, problem, theta in fits:
-            scores = left_out_scores(problem, theta, judge, present, without[i])
+            if not is_smooth(problem):
+                raise TypeError("leave-one-out scores need a smooth loss")
+            scores = left_out_scores(problem, theta, scorer, weight, without[i])
             fitted = time.perf_counter()
-            found.scores[i, j], found.losses[i, j] = judge.judge(
-                scores, without[i], groups, judge.y
+            results.scores[i, j], results.losses[i, j] = scorer.score(
+                scores, without[i], groups, model_index=scorer.y
             )
-            found.fit_times[i, j] = (fitted - start) / len(groups)
+            results.fit_times[i, j] = (fitted - start) / len(groups)
             start = time.perf_counter()
-            found.score_times[i, j] = (start - fitted) / len(groups)
-        return found
+            results.score_times[i, j] = (start - fitted) / len(groups)
+        return results
 
 
 def _less_one(counts: Array, k: int, weights: Array) -> Array:
-    """The counts without a sample of class k, of the class's mean weight."""
+    """Return the counts without a sample of class k that has the class's mean weight."""
     less = counts.copy()
     less[k] -= weights[weights > 0].mean()
     return less
 
 
 def left_out_scores(
-    problem: Problem[Any], theta: Array, judge: Judge, weight: Array, margins: Array
+    problem: Problem[SmoothRisk],
+    theta: Array,
+    scorer: HeldOutScorer,
+    weight: Array,
+    margins: Array,
 ) -> Array:
-    """For every sample, its scores by the model of all others, up to a Newton step.
+    """Return the scores of every sample by the model of all others, up to a Newton step.
 
     Parameters
     ----------
     problem : Problem
-        Of all samples, dense or sparse.
-    theta : ndarray
-        Its solution, or close to it: what it lacks is part of the step.
-    judge : Judge
-        Whose samples they are.
+        The problem of all samples, dense or sparse.
+    theta : ndarray of the problem's shape
+        Its solution, or close to it: the step corrects what is missing.
+    scorer : HeldOutScorer
+        The samples.
     weight : ndarray of shape (n,)
+        Their weights in the problem.
     margins : ndarray of shape (c, c)
-        Row k without a sample of class k.
+        In row k the margins without a sample of class k.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The scores.
     """
     k, width = problem.shape
     scores = problem.scores(theta)
@@ -107,8 +150,9 @@ def left_out_scores(
     slopes = np.empty_like(scores)
     move = np.empty_like(scores)
     for own, rho in enumerate(margins):
-        rows = np.flatnonzero((judge.y == own) & (weight > 0))
-        risk = immax_risk(judge.loss, "auto", judge.y, rho, problem.risk.weight)
+        rows = np.flatnonzero((scorer.y == own) & (weight > 0))
+        risk = immax_risk(scorer.loss, "auto", scorer.y, rho, share.astype(problem.dtype))
+        assert not isinstance(risk, MaxRisk)  # the hinge was refused
         _, gradient = risk.value_gradient(scores)
         towards = step(problem.pull_back(gradient) + problem.penalty_gradient(theta))
         mean = weight[rows].mean()
@@ -118,17 +162,17 @@ def left_out_scores(
     move[absent] = slopes[absent] = 0
     move -= shrink
     leverage = _quadratic(problem, inverse.reshape(k, width, k, width))
-    bend = np.empty((len(scores), k, k))
+    blocks = np.empty((len(scores), k, k))
     for a in range(k):
         for b in range(k):
-            bend[:, a, b] = curvature.block(a, b)
+            blocks[:, a, b] = curvature.block(a, b)
     move -= np.einsum("nab,nb->na", leverage, slopes)
-    system = np.eye(k) - leverage @ bend
+    system = np.eye(k) - leverage @ blocks
     return np.asarray(scores - np.linalg.solve(system, move[:, :, None])[:, :, 0])
 
 
-def _quadratic(problem: Problem[Any], inverse: Array) -> Array:
-    """``x^T H^-1 x`` for every sample: k×k matrices."""
+def _quadratic(problem: Problem[SmoothRisk], inverse: Array) -> Array:
+    """Return ``x^T H^-1 x`` for every sample, a k×k matrix each."""
     k = problem.shape[0]
     X = problem.X.toarray() if problem.is_sparse else problem.X
     X = np.column_stack([X, np.ones(len(X), dtype=X.dtype)]) if problem.fit_intercept else X

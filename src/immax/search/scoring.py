@@ -1,136 +1,268 @@
-"""Scores of held-out samples to a number, by any of scikit-learn's scorers."""
+"""scikit-learn's scorers, and what they require of a classifier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from inspect import signature
-from typing import Any
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import check_scoring
+from sklearn.utils.metaestimators import available_if
 
-from immax.arrays import Array
-from immax.links import by_score, decide, immax_proba
+from immax.arrays import Array, Features
+from immax.search.predictions import HeldOutPredictions, log_probabilities
 
-__all__ = ["HeldOut", "Scorer", "averages", "log_probability"]
+__all__ = ["Scorer", "ScorerFunction", "Scoring", "group_means", "resolve_scoring"]
 
-CELLS = 100  # of a search, more or less
+ScorerFunction: TypeAlias = Callable[..., float]
+"""A function of an estimator, features and labels, and perhaps of ``sample_weight``."""
+
+Scoring: TypeAlias = str | ScorerFunction | None
+"""A scorer by its name, a function, or None for the accuracy."""
 
 
-class HeldOut(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose scores are known; what it is asked about does not matter.
+def _hits(model: HeldOutPredictions, y: Array) -> Array:
+    return np.asarray(model.predict(None) == y)
 
-    Samples may have been scored by different models: ``rho[kinds[i]]`` are the margins of the one
-    that scored sample i.
+
+PerSample: TypeAlias = Callable[[HeldOutPredictions, Array], Array]
+
+
+class _Known(NamedTuple):
+    """A scorer that is a mean over samples."""
+
+    function: PerSample
+    uses_labels: bool
+
+
+PER_SAMPLE: Mapping[str, _Known] = MappingProxyType(
+    {"accuracy": _Known(_hits, True), "neg_log_loss": _Known(log_probabilities, False)}
+)
+"""The most common scorers as means over samples."""
+
+
+class _ProbingClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that is always right, and records which of its methods are called."""
+
+    def __init__(self, y: Array, classes: Array, has_proba: bool) -> None:
+        self.y = y
+        self.classes = classes
+        self.has_proba = has_proba
+        self.classes_ = classes
+        self.requested: set[str] = set()
+
+    def _has_proba(self) -> bool:
+        if not self.has_proba:
+            self.requested.add("predict_proba")
+        return self.has_proba
+
+    def _indicators(self) -> Array:
+        return np.equal.outer(self.y, self.classes).astype(np.float64)
+
+    def predict(self, X: Features) -> Array:  # noqa: ARG002
+        self.requested.add("predict")
+        return self.y
+
+    def decision_function(self, X: Features) -> Array:  # noqa: ARG002
+        self.requested.add("decision_function")
+        indicators = self._indicators()
+        return 2 * indicators[:, 1] - 1 if len(self.classes) == 2 else indicators
+
+    @available_if(_has_proba)
+    def predict_proba(self, X: Features) -> Array:  # noqa: ARG002
+        self.requested.add("predict_proba")
+        return self._indicators()
+
+
+def resolve_scoring(scoring: Scoring) -> ScorerFunction:
+    """Return the scorer that a parameter stands for.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+        The name of a scorer, a function of (estimator, X, y), or None for the accuracy.
+
+    Returns
+    -------
+    callable
+        The scorer.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scorer.
+    """
+    if scoring is not None and not isinstance(scoring, str) and not callable(scoring):
+        raise ValueError(f"scoring must be the name of a scorer or a callable; got {scoring!r}")
+    return check_scoring(scoring="accuracy" if scoring is None else scoring)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer with what it requires of a classifier.
+
+    Attributes
+    ----------
+    function : callable
+        The scorer.
+    uses_labels : bool
+        Whether it calls ``predict``, so that its scores depend on the decision rule.
+    uses_weights : bool
+        Whether it takes ``sample_weight``.
+    per_sample : callable, optional
+        For scores that are means over samples: the contribution of each, computed without
+        scikit-learn's validation, which takes longer than a fit.
     """
 
-    def __init__(
-        self,
-        classes: Array,
-        scores: Array,
-        rho: Array,
+    function: ScorerFunction
+    uses_labels: bool
+    uses_weights: bool = True
+    per_sample: PerSample | None = None
+
+    @classmethod
+    def probe(
+        cls,
+        scoring: Scoring,
         loss: str,
-        rule: str = "score",
-        kinds: Array | None = None,
-    ) -> None:
-        self.classes = classes
-        self.scores = scores
-        self.rho = rho
-        self.loss = loss
-        self.rule = rule
-        self.kinds = kinds
-        self._proba: Array | None = None
+        X: Features,
+        y: Array,
+        weight: Array | None,
+        classes: Array,
+    ) -> Scorer:
+        """Find out what a scorer requires, by letting it score perfect predictions.
 
-    def part(self, rows: Array) -> HeldOut:
-        """Of some of the samples."""
-        kinds = None if self.kinds is None else self.kinds[rows]
-        return HeldOut(self.classes, self.scores[rows], self.rho, self.loss, self.rule, kinds)
+        Parameters
+        ----------
+        scoring : str, callable or None
+            As in ``resolve_scoring``.
+        loss : {"logistic", "hinge", "exponential"}
+            The surrogate; the hinge has no probabilities.
+        X : {ndarray, sparse matrix} of shape (n, d)
+            Features of some held-out samples, for scorers that look at them.
+        y : ndarray of shape (n,)
+            Their labels.
+        weight : ndarray of shape (n,), optional
+            Their weights.
+        classes : ndarray of shape (c,)
+            All labels.
 
-    @property
-    def classes_(self) -> Array:
-        return self.classes
+        Returns
+        -------
+        Scorer
+            The scorer with its requirements.
 
-    def decision_function(self, X: Any) -> Array:  # noqa: ARG002
-        return self.scores if len(self.classes) > 2 else self.scores[:, 0]
+        Raises
+        ------
+        ValueError
+            If it needs probabilities and the loss does not determine them.
+        """
+        function = resolve_scoring(scoring)
+        if scoring is None or isinstance(scoring, str):
+            known = PER_SAMPLE.get(scoring or "accuracy")
+            if known is not None:
+                if not known.uses_labels:
+                    _check_probabilities(scoring, loss)
+                return cls(function, known.uses_labels, per_sample=known.function)
+        model = _ProbingClassifier(y, classes, has_proba=loss != "hinge")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # those of perfect predictions say nothing
+                uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
+                if not uses_weights:
+                    function(model, X, y)
+        except AttributeError:
+            if "predict_proba" in model.requested:
+                _check_probabilities(scoring, loss)
+            raise
+        return cls(function, "predict" in model.requested, uses_weights)
 
-    def predict_proba(self, X: Any) -> Array:
-        if self.loss == "hinge":
-            raise AttributeError("the hinge loss does not determine probabilities")
-        if self._proba is None:
-            self._proba = self._linked(X)
-        return self._proba
-
-    def _linked(self, X: Any) -> Array:
-        scores = self.decision_function(X)
-        if self.kinds is None:
-            return immax_proba(scores, self.rho, self.loss, calls=CELLS)
-        proba = np.empty((len(scores), len(self.classes)))
-        for kind, rho in enumerate(self.rho):
-            rows = np.flatnonzero(self.kinds == kind)
-            if rows.size:
-                proba[rows] = immax_proba(scores[rows], rho, self.loss, calls=CELLS)
-        return proba
-
-    def predict(self, X: Any) -> Array:
-        scores = self.decision_function(X)
-        if self.rule == "bayes":
-            return np.asarray(self.classes[decide(self.predict_proba(X))])
-        return np.asarray(self.classes[by_score(scores)])
-
-
-class Scorer:
-    """A scorer by name or function, and what it needs."""
-
-    def __init__(self, scoring: Any, loss: str) -> None:
-        self._scorer = get_scorer("accuracy" if scoring is None else scoring)
-        asked = getattr(self._scorer, "_response_method", "predict")
-        asked = (asked,) if isinstance(asked, str) else tuple(asked)
-        if loss == "hinge" and asked == ("predict_proba",):
-            raise ValueError(
-                f"scoring={scoring!r} needs probabilities, which the hinge loss does not "
-                "determine; take loss='logistic', or another scorer"
-            )
-        self.by_labels = "predict" in asked
-        function: Callable[..., Any] = getattr(self._scorer, "_score_func", self._scorer)
-        self._weighted = "sample_weight" in signature(function).parameters
-        # The most common ones without scikit-learn's checks, which take longer than a fit.
-        plain = {None: _right, "accuracy": _right, "neg_log_loss": log_probability}
-        self._each = plain.get(scoring) if scoring is None or isinstance(scoring, str) else None
-
-    def groups(
-        self, model: HeldOut, X: Any, y: Array, weight: Array | None, groups: Sequence[Array]
+    def score_groups(
+        self,
+        model: HeldOutPredictions,
+        X: Features,
+        y: Array,
+        weight: Array | None,
+        groups: Sequence[Array],
     ) -> list[float]:
-        """Of groups of samples."""
-        if self._each:
-            return averages(self._each(model, X, y), weight, groups)
+        """Return the score of each group of samples.
+
+        Parameters
+        ----------
+        model : HeldOutPredictions
+            Predictions for all samples.
+        X : {ndarray, sparse matrix} of shape (n, d)
+            Their features.
+        y : ndarray of shape (n,)
+            Their labels.
+        weight : ndarray of shape (n,), optional
+            Their weights.
+        groups : sequence of ndarray of int
+            The rows of each group.
+
+        Returns
+        -------
+        list of float
+            A score for each group.
+        """
+        if self.per_sample is not None:
+            return group_means(self.per_sample(model, y), weight, groups)
         if len(groups) == 1:
-            return [self._of(model, X, y, weight)]
+            return [self._score(model, X, y, weight)]
         weights = [None if weight is None else weight[rows] for rows in groups]
         return [
-            self._of(model.part(rows), X[rows], y[rows], own)
+            self._score(
+                HeldOutPredictions(model.held_out.subset(rows), model.rule), X[rows], y[rows], own
+            )
             for rows, own in zip(groups, weights, strict=True)
         ]
 
-    def _of(self, model: HeldOut, X: Any, y: Array, weight: Array | None) -> float:
-        if weight is not None and self._weighted:
-            return float(self._scorer(model, X, y, sample_weight=weight))
-        return float(self._scorer(model, X, y))
+    def _score(
+        self, model: HeldOutPredictions, X: Features, y: Array, weight: Array | None
+    ) -> float:
+        if weight is not None and self.uses_weights:
+            return float(self.function(model, X, y, sample_weight=weight))
+        return float(self.function(model, X, y))
 
 
-def averages(each: Array, weight: Array | None, groups: Sequence[Array]) -> list[float]:
-    """Weighted means over groups of samples."""
+def _check_probabilities(scoring: Scoring, loss: str) -> None:
+    if loss == "hinge":
+        raise ValueError(
+            f"scoring={scoring!r} needs probabilities, which the hinge loss does not "
+            "determine; take loss='logistic', or another scorer"
+        )
+
+
+def _takes_weights(
+    function: ScorerFunction, model: _ProbingClassifier, X: Features, y: Array, weight: Array
+) -> bool:
+    try:
+        function(model, X, y, sample_weight=weight)
+    except TypeError:
+        return False
+    return True
+
+
+def group_means(values: Array, weight: Array | None, groups: Sequence[Array]) -> list[float]:
+    """Return the weighted mean over each group of samples.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        A value for each sample.
+    weight : ndarray of shape (n,), optional
+        Sample weights; equal by default.
+    groups : sequence of ndarray of int
+        The rows of each group.
+
+    Returns
+    -------
+    list of float
+        A mean for each group.
+    """
     weights = [None if weight is None else weight[rows] for rows in groups]
     pairs = zip(groups, weights, strict=True)
-    return [float(np.average(each[rows], weights=own)) for rows, own in pairs]
-
-
-def _right(model: HeldOut, X: Any, y: Array) -> Array:
-    return np.asarray(model.predict(X) == y)
-
-
-def log_probability(model: HeldOut, X: Any, y: Array) -> Array:
-    """Of each sample's own class."""
-    proba = model.predict_proba(X)
-    own = proba[np.arange(len(y)), np.searchsorted(model.classes_, y)]
-    return np.log(np.maximum(own, np.finfo(proba.dtype).eps))
+    return [float(np.average(values[rows], weights=own)) for rows, own in pairs]

@@ -9,17 +9,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
+from immax.kernels.gram import KERNELS
+from immax.kernels.machine import MachineOptions
 from immax.kernels.machines import solve_machines, votes
-from immax.kernels.samples import Data, Points
+from immax.kernels.parameters import check_parameters, resolve_gamma
+from immax.kernels.samples import Data, Points, build_samples
 from immax.kernels.svc import IMMAXSVC
-from immax.search.base import MarginSearch, grid_of
-from immax.search.cells import Cells, Judge, Results
+from immax.search.base import MarginSearch, penalty_grid
+from immax.search.cells import Cells
 from immax.search.families import MarginFamily
-from immax.search.folds import Fold
-from immax.search.scoring import Scorer
+from immax.search.folds import CrossValidation, Fold, RandomState
+from immax.search.held_out import HeldOutScorer
+from immax.search.results import CellResults
+from immax.search.scoring import Scorer, Scoring
 from immax.validation import Sample
 
 __all__ = ["IMMAXSVCCV"]
@@ -29,28 +35,44 @@ CS = np.logspace(-2, 3, 6)
 
 @dataclass(frozen=True)
 class MachineCells:
-    """Kernel machines; all of them look at the same kernel values."""
+    """Kernel machines that share the kernel values."""
 
     data: Data
-    judge: Judge
+    scorer: HeldOutScorer
     multiclass: str
-    options: dict[str, Any]
+    options: MachineOptions
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], prices: Array
-    ) -> Results:
-        """Fit to the training part and score on the test part."""
+        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+    ) -> CellResults:
+        """Fit to the training part of the fold and score its test part.
+
+        Parameters
+        ----------
+        fold : Fold
+            Training samples, and one set of test samples.
+        family : MarginFamily
+            Gives the margins for the class counts of the training part.
+        points : sequence of ndarray
+            Parameters of the family.
+        penalties : ndarray
+            Values of C.
+
+        Returns
+        -------
+        CellResults
+            Of one test.
+        """
         train, (test,) = fold
-        present = self.judge.present(train)
-        train = train[present[train] > 0]
-        y, weights, part = self.judge.y[train], present[train], self.data.subset(train)
-        counts = self.judge.counts(present)
-        held_out = self.judge.part(test)
-        found = Results.empty(len(points), len(prices), 1)
-        everything = [np.arange(held_out.y.size)]
+        weight = self.scorer.training_weight(train)
+        train = train[weight[train] > 0]
+        y, weights, part = self.scorer.y[train], weight[train], self.data.subset(train)
+        counts = self.scorer.class_counts(weight)
+        held_out = self.scorer.subset(test)
+        results = CellResults.empty(len(points), len(penalties), 1)
         for i, point in enumerate(points):
             rho = family.margins(point, counts)
-            for j, C in enumerate(prices):
+            for j, C in enumerate(penalties):
                 start = time.perf_counter()
                 machines = solve_machines(part, y, C * weights, rho, self.multiclass, self.options)
                 fitted = time.perf_counter()
@@ -59,36 +81,94 @@ class MachineCells:
                 scores = self.data.scores(test, train, coefficients) + biases
                 if rho.size > 2 and self.multiclass == "ovo":
                     scores = votes(scores, rho.size)
-                found.scores[i, j], _ = held_out.judge(scores, rho, everything)
-                found.fit_times[i, j] = fitted - start
-                found.score_times[i, j] = time.perf_counter() - fitted
-        return found
+                results.scores[i, j], _ = held_out.score(scores, rho)
+                results.fit_times[i, j] = fitted - start
+                results.score_times[i, j] = time.perf_counter() - fitted
+        return results
 
 
 class IMMAXSVCCV(MarginSearch):
     """IMMAXSVC with margins and C found by cross-validation.
 
-    As IMMAXClassifierCV, for kernel machines. The kernel matrix is computed once for all cells and
-    folds if it fits ``cache_size``; gamma="scale" is that of all samples.
+    Every combination of margins and C is fitted to the training part of each fold and scored on
+    its test part. The kernel matrix is computed once for all cells and folds if it fits
+    ``cache_size``; gamma="scale" is that of all samples.
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, multiclass, cache_size, tol
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in IMMAXSVC.
-    Cs : array-like, optional
-        Values of C; by default six from 0.01 to 1,000.
-    family, n_margins, cv, scoring, one_se, budget, n_jobs, random_state, refit, verbose
-        As in IMMAXClassifierCV.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in IMMAXSVC.
+    degree : float, default=3
+        The degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        The constant of the polynomial and sigmoid kernels.
+    Cs : array-like of shape (n_Cs,), default=None
+        Values of C. None is six values from 0.01 to 1,000.
+    family : {"auto", "power", "box", "shared_tail", "free"} or MarginFamily, default="auto"
+        The margins to search among, as in IMMAXClassifierCV.
+    n_margins : int, default=10
+        Values of each of the family's parameters.
+    multiclass : {"max", "ovo"}, default="max"
+        As in IMMAXSVC.
+    cv : int, splitter or iterable of (train, test), default=5
+        As in IMMAXClassifierCV, but without "loo".
+    scoring : str, callable or None, default="accuracy"
+        Any of scikit-learn's scorers that needs no probabilities.
+    one_se : bool, default=True
+        Prefer the margins nearest to equal ones among those whose score is within a standard
+        error (of the paired differences) of the best.
+    budget : int, default=2000
+        Upper bound on the number of fits to folds, as in IMMAXClassifierCV.
+    cache_size : float, default=1000
+        Megabytes for kernel values.
+    tol : float, default=1e-3
+        As in IMMAXSVC.
+    n_jobs : int, default=None
+        The number of folds that joblib runs in parallel. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the folds. None is a fixed seed.
+    refit : bool, default=True
+        Whether to fit the choice to all samples.
+    verbose : int, default=0
+        Above zero, joblib reports its progress.
 
     Attributes
     ----------
     best_C_ : float
-    best_margins_, best_parameters_, best_score_, best_index_, cv_results_, n_splits_
-        As in IMMAXClassifierCV.
+        The chosen C.
+    best_margins_ : ndarray of shape (n_classes,)
+        The chosen margins, for the class counts of all samples.
+    best_parameters_ : ndarray
+        The chosen parameters of the family.
+    theory_parameters_ : ndarray
+        The parameters of the theory's margins, or the nearest to them.
+    best_rule_ : str
+        Always "score".
+    best_score_ : float
+        The mean score of the choice over the folds.
+    best_index_ : int
+        The row of the choice in ``cv_results_``.
+    cv_results_ : dict of arrays
+        As in GridSearchCV.
+    n_splits_ : int
+        The number of folds.
     best_estimator_ : IMMAXSVC
-        Fitted to all samples.
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, margins_
-        Its attributes, as are ``objective_``, ``gap_`` and ``n_iter_``.
+        The choice, fitted to all samples.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, margins_
+        Attributes of ``best_estimator_``, as are ``objective_``, ``gap_`` and ``n_iter_``.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if X had them.
+
+    See Also
+    --------
+    IMMAXSVC : The same model with given margins and C.
+    IMMAXClassifierCV : The search for linear classifiers.
 
     Examples
     --------
@@ -99,7 +179,7 @@ class IMMAXSVCCV(MarginSearch):
     True
     """
 
-    _price = "C"
+    _penalty_name = "C"
     _copied = (
         "support_",
         "support_vectors_",
@@ -111,6 +191,7 @@ class IMMAXSVCCV(MarginSearch):
         "gap_",
         "n_iter_",
     )
+    best_estimator_: IMMAXSVC
 
     def __init__(
         self,
@@ -123,14 +204,14 @@ class IMMAXSVCCV(MarginSearch):
         family: str | MarginFamily = "auto",
         n_margins: int = 10,
         multiclass: str = "max",
-        cv: Any = 5,
-        scoring: Any = "accuracy",
+        cv: CrossValidation = 5,
+        scoring: Scoring = "accuracy",
         one_se: bool = True,
         budget: int = 2000,
         cache_size: float = 1000,
         tol: float = 1e-3,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         refit: bool = True,
         verbose: int = 0,
     ) -> None:
@@ -153,7 +234,7 @@ class IMMAXSVCCV(MarginSearch):
         self.refit = refit
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -171,45 +252,51 @@ class IMMAXSVCCV(MarginSearch):
             **chosen,
         )
 
+    def _options(self) -> MachineOptions:
+        return MachineOptions(self.tol, cache_size=self.cache_size)
+
     def _check_parameters(self) -> None:
-        self._plain()._check_parameters()
+        check_parameters(self.kernel, self.gamma, self.multiclass, self._options())
         if isinstance(self.cv, str):
             raise ValueError(
-                f"cv={self.cv!r}: the hinge has kinks, where no Newton step leads from one machine "
-                "to another; take a number of folds"
+                f"cv={self.cv!r}: the hinge has kinks, where a Newton step does not lead from one "
+                "machine to another; take a number of folds"
             )
 
-    def _validate(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         return validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
 
-    def _prices(self) -> Array:
-        return grid_of("Cs", self.Cs, CS)
+    def _penalties(self) -> Array:
+        return penalty_grid("Cs", self.Cs, CS)
 
-    def _strength(self, prices: Array) -> Array:
-        return np.asarray(1 / prices)
+    def _penalty_strengths(self, penalties: Array) -> Array:
+        return np.asarray(1 / penalties)
 
-    def _scorer(self) -> Scorer:
-        return Scorer(self.scoring, "hinge")
+    @property
+    def _loss(self) -> str:
+        return "hinge"
 
     def _rules(self, scorer: Scorer) -> list[str]:  # noqa: ARG002
         return ["score"]
 
     def _cells(
         self,
-        X: Any,
+        X: Features,
         sample: Sample,
         weight: Array | None,
         scorer: Scorer,
         rules: list[str],
     ) -> Cells:
-        machine = self._plain()
-        data, _ = machine._data(X, np.arange(X.shape[0]), sample.weight)
+        gamma = resolve_gamma(self.gamma, X, sample.weight) if self.kernel in KERNELS else 1.0
+        everything = np.ones(X.shape[0])  # samples without weight are in test parts
+        data, _ = build_samples(
+            X, self.kernel, everything, gamma=gamma, degree=self.degree, coef0=self.coef0
+        )
         if isinstance(data, Points) and 8 * X.shape[0] ** 2 <= self.cache_size * 2**20:
             data = data.matrix()
-        options = machine._options()
-        judge = Judge(X, sample.labels, weight, sample.classes, "hinge", rules, scorer)
-        return MachineCells(data, judge, self.multiclass, options)
+        held_out = HeldOutScorer(X, sample.labels, weight, sample.classes, "hinge", rules, scorer)
+        return MachineCells(data, held_out, self.multiclass, self._options())
 
-    def _machine(self) -> IMMAXSVC:
+    def _final_classifier(self) -> IMMAXSVC:
         return self._plain(C=self.best_C_, margins=self.best_margins_)

@@ -1,9 +1,9 @@
-"""Margins and methods as search spaces of Optuna, for networks, boosting, anything with a loss."""
+"""Optuna search spaces of margins and methods, for any model that is trained with a loss."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,11 @@ from numpy.typing import ArrayLike
 from immax.arrays import Vector
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector
+from immax.margins import class_vector, scale_margins
 from immax.search.families import MarginFamily, PowerFamily, resolve_family
+
+if TYPE_CHECKING:
+    import optuna
 
 __all__ = ["suggest_margins", "suggest_method", "tune"]
 
@@ -24,18 +27,27 @@ def _names(family: MarginFamily, n: int) -> list[str]:
 
 
 def suggest_margins(
-    trial: Any, counts: ArrayLike, family: str | MarginFamily = "auto", total: float = 1.0
+    trial: optuna.Trial,
+    counts: ArrayLike,
+    family: str | MarginFamily = "auto",
+    total: float | None = None,
 ) -> Vector:
-    """Margins for a trial of Optuna, from the family's box.
+    """Suggest margins for a trial of Optuna, from the family's box.
 
     Parameters
     ----------
     trial : optuna.Trial
+        The trial.
     counts : array-like of shape (n_classes,)
-    family : str or MarginFamily
+        Number of training samples per class.
+    family : str or MarginFamily, default="auto"
         As in IMMAXClassifierCV.
-    total : float, default=1.0
-        What the margins sum to; the number of classes for margins of mean one.
+    total : float, optional
+        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
     """
     chosen = resolve_family(family)
     low, high = chosen.box(counts)
@@ -44,20 +56,38 @@ def suggest_margins(
         trial.suggest_float(name, float(least), float(most))
         for name, least, most in zip(names, low, high, strict=True)
     ]
-    return chosen.margins(np.array(point), counts) * total
+    return scale_margins(chosen.margins(np.array(point), counts), total)
 
 
-def suggest_method(trial: Any, method: str, counts: ArrayLike) -> LossSpec:
-    """A method of the catalogue for a trial of Optuna, from the paper's grid.
+def suggest_method(trial: optuna.Trial, method: str, counts: ArrayLike) -> LossSpec:
+    """Suggest the loss of a method for a trial of Optuna, from the paper's grid.
 
     "immax" has margins of mean one from the paper's box, one for all classes but the two most
-    frequent; the others have their own hyper-parameters' values.
+    frequent; the other methods have the values of their hyper-parameters.
+
+    Parameters
+    ----------
+    trial : optuna.Trial
+        The trial.
+    method : str
+        A key of ``catalog.METHODS``.
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class.
+
+    Returns
+    -------
+    LossSpec
+
+    Raises
+    ------
+    ValueError
+        If there is no such method.
     """
     m = class_vector(counts, "counts")
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     if method == "immax":
-        return make_spec("immax", m, rho=suggest_margins(trial, m, "shared_tail", total=m.size))
+        return make_spec("immax", m, rho=suggest_margins(trial, m, "shared_tail"))
     grid = METHODS[method].grid
     values = {
         name: trial.suggest_categorical(f"{method}_{name}", list(grid[name])) for name in grid
@@ -66,24 +96,24 @@ def suggest_method(trial: Any, method: str, counts: ArrayLike) -> LossSpec:
 
 
 def tune(
-    objective: Callable[[Any, Vector], float],
+    objective: Callable[[optuna.Trial, Vector], float],
     counts: ArrayLike,
     family: str | MarginFamily = "auto",
     n_trials: int = 30,
     *,
-    sampler: Any = None,
-    pruner: Any = None,
-    storage: Any = None,
+    sampler: optuna.samplers.BaseSampler | None = None,
+    pruner: optuna.pruners.BasePruner | None = None,
+    storage: str | optuna.storages.BaseStorage | None = None,
     study_name: str = "immax",
     timeout: float | None = None,
     direction: Literal["maximize", "minimize"] = "maximize",
-    total: float = 1.0,
+    total: float | None = None,
     progress: bool = False,
-) -> Any:
-    """Search margins for anything that can be trained and scored; returns Optuna's study.
+) -> optuna.Study:
+    """Search margins for any model that can be trained and scored.
 
     The first two trials are equal margins and the theory's. With a ``storage`` the study can be
-    stopped and gone on with: trials that have ended count towards ``n_trials``.
+    interrupted and resumed: finished trials count towards ``n_trials``.
 
     Parameters
     ----------
@@ -91,19 +121,32 @@ def tune(
         ``objective(trial, margins)`` trains with the margins and returns a score; it may report
         to the trial for pruning.
     counts : array-like of shape (n_classes,)
-    family : str or MarginFamily
+        Number of training samples per class.
+    family : str or MarginFamily, default="auto"
+        As in IMMAXClassifierCV.
     n_trials : int, default=30
+        The number of trials, those of earlier runs included.
     sampler, pruner, storage
         As in ``optuna.create_study``; the sampler is by default TPE with a fixed seed.
     study_name : str, default="immax"
-        In the storage.
+        The study's name in the storage.
     timeout : float, optional
-        Seconds.
+        Seconds after which no trial begins.
     direction : {"maximize", "minimize"}, default="maximize"
-    total : float, default=1.0
-        What the margins sum to.
+        Whether large or small scores are better.
+    total : float, optional
+        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
     progress : bool, default=False
         Whether to show a progress bar.
+
+    Returns
+    -------
+    optuna.Study
+
+    Raises
+    ------
+    ImportError
+        If Optuna is not installed.
     """
     try:
         import optuna

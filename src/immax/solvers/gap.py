@@ -1,14 +1,14 @@
-"""How far from the optimum: duality gaps that hold with free biases.
+"""Duality gaps that bound the distance from the optimum, also with free biases.
 
 For a convex risk and biases that minimise the objective given the weights, the weighted
 gradients of the losses are a feasible point of the dual problem, and the duality gap there is
-``||gradient in W||^2 / (4 lam)``. (Minimised over its biases, the objective is 2 lam-strongly
-convex in W, which says the same.)
+``||gradient in W||^2 / (4 lam)``. (Equivalently: minimised over its biases, the objective is
+2 lam-strongly convex in W.)
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,19 +17,44 @@ from immax.losses.risks import SmoothRisk
 from immax.solvers.line_search import Point
 from immax.solvers.problem import Problem, Solution
 
-__all__ = ["Certifier", "reachable", "settle_biases"]
+__all__ = ["Certifier", "Stopping", "reachable_tol", "settle_biases"]
+
+Stopping: TypeAlias = Literal["gap", "estimate", "decrease"]
+"""What a tolerance is compared with; see ``LBFGS``."""
+
+MAX_REDUCTIONS = 10
 
 
 def settle_biases(
-    problem: Problem[SmoothRisk], theta: Array, scores: Array, most_steps: int = 20
+    problem: Problem[SmoothRisk], theta: Array, scores: Array, max_steps: int = 20
 ) -> Point:
-    """Move to the biases that are best for these weights, by Newton steps on the scores."""
+    """Return the point with the best biases for the given weights.
+
+    Newton steps on the scores alone find them: there is no product with the features until the
+    last gradient.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    theta : ndarray of the problem's shape
+        Weights and biases.
+    scores : ndarray of shape (n, k)
+        The scores of ``theta``.
+    max_steps : int, default=20
+        Upper bound on the number of Newton steps.
+
+    Returns
+    -------
+    Point
+        ``theta`` with other biases; ``theta`` itself if the problem has none.
+    """
     risk = problem.risk
     value, residuals = risk.value_gradient(scores)
-    most_steps = most_steps if problem.fit_intercept else 0
+    max_steps = max_steps if problem.fit_intercept else 0
     theta = theta.copy()
     eps = np.finfo(scores.dtype).eps
-    for _ in range(most_steps):
+    for _ in range(max_steps):
         slope = residuals.sum(axis=0, dtype=np.float64)
         scale = np.abs(residuals).sum(dtype=np.float64)
         if np.abs(slope).max() <= 8 * eps * scale:
@@ -40,7 +65,7 @@ def settle_biases(
             hessian += size * np.outer(risk.null_direction, risk.null_direction)
         move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
         best = None
-        for _ in range(10):
+        for _ in range(MAX_REDUCTIONS):
             moved = move.astype(scores.dtype)
             trial = risk.value_gradient(scores + moved)
             if trial[0] <= value + 8 * eps * abs(value):
@@ -56,21 +81,45 @@ def settle_biases(
     return Point(theta, scores, value + problem.penalty(theta), gradient)
 
 
-def reachable(tol: float, dtype: Any) -> float:
-    """The tolerance, or what the arithmetic can be held to if that is more."""
+def reachable_tol(tol: float, dtype: np.dtype[np.float32 | np.float64]) -> float:
+    """Return the tolerance, or the precision of the arithmetic if that is coarser.
+
+    Parameters
+    ----------
+    tol : float
+        A tolerance relative to the objective.
+    dtype : numpy.dtype
+        The precision in which the problem is solved.
+
+    Returns
+    -------
+    float
+        At least three times the square root of the machine epsilon.
+    """
     return max(tol, 3 * float(np.finfo(dtype).eps) ** 0.5)
 
 
 class Certifier:
-    """Decides when a smooth solver may stop, and issues its Solution."""
+    """Decides when a smooth solver may stop, and computes the gap of its solution.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    tol : float
+        Relative to the objective.
+    stopping : {"gap", "estimate", "decrease"}, default="gap"
+        What is compared with the tolerance; see ``LBFGS``. "gap" is "estimate" if the risk is
+        not convex.
+    """
 
     def __init__(
-        self, problem: Problem[SmoothRisk], tol: float, certify: bool = True, trust: bool = False
+        self, problem: Problem[SmoothRisk], tol: float, stopping: Stopping = "gap"
     ) -> None:
         self.problem = problem
-        self.certify = certify and not trust and problem.risk.convex
-        self.trust = trust
         self.tol = tol
+        self._by_decrease = stopping == "decrease"
+        self._certify = stopping == "gap" and problem.risk.convex
         self._target = tol
         self._accepted = False
         self._settled: tuple[Point, Point] | None = None  # a point, and with its biases settled
@@ -82,36 +131,50 @@ class Certifier:
     def _gap(self, settled: Point) -> float:
         rounding = 0.0
         if self.problem.fit_intercept:
-            # Settled biases have no slope but that of rounding; count it all the same.
+            # The slope of settled biases is nothing but rounding; it is counted all the same.
             slopes, biases = np.abs(settled.gradient[:, -1]), np.abs(settled.theta[:, -1])
             rounding = float(slopes @ (1 + biases))
         return self._bound(settled) + rounding
 
     def accepts(self, point: Point, direction: Array) -> bool:
-        """Whether the gap at the point, its biases settled, is within the tolerance."""
+        """Return whether the solver may stop at this point.
+
+        Parameters
+        ----------
+        point : Point
+            The current iterate.
+        direction : ndarray of the problem's shape
+            The next step from there; a quadratic model promises a decrease along it.
+
+        Returns
+        -------
+        bool
+            Whether the stopping criterion is met, or no further decrease can be computed.
+        """
         decrease = -0.5 * float(np.vdot(point.gradient, direction))
         value = abs(point.value)
         if decrease <= 0.5 * np.finfo(self.problem.dtype).eps * value:
-            self._accepted = True  # the arithmetic can do no more
+            self._accepted = True
             return True
-        remaining = decrease if self.trust else max(self._bound(point), decrease)
+        remaining = decrease if self._by_decrease else max(self._bound(point), decrease)
         if remaining > self._target * value:
             return False
-        if not self.certify:
+        if not self._certify:
             self._accepted = True
             return True
         settled = settle_biases(self.problem, point.theta, point.scores)
         self._settled = point, settled
-        self._target *= 0.1  # for the next time, if the biases had hidden the gap
+        self._target *= 0.1  # for the next time, if the biases had concealed the gap
         return self._gap(settled) <= self.tol * abs(settled.value)
 
     def solution(self, point: Point, n_iter: int) -> Solution:
-        if not self.certify:
+        """Return the solution at the last iterate, with its gap if it is to be certified."""
+        if not self._certify:
             return Solution(point.theta, point.value, None, n_iter, self._accepted)
         if self._settled is not None and self._settled[0] is point:
             point = self._settled[1]
         else:
             point = settle_biases(self.problem, point.theta, point.scores)
         gap = self._gap(point)
-        done = gap <= reachable(self.tol, self.problem.dtype) * abs(point.value)
-        return Solution(point.theta, point.value, gap, n_iter, done)
+        converged = gap <= reachable_tol(self.tol, self.problem.dtype) * abs(point.value)
+        return Solution(point.theta, point.value, gap, n_iter, converged)

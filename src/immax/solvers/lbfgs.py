@@ -1,77 +1,143 @@
 """Limited-memory BFGS with a preconditioner that is renewed as the curvature changes.
 
-The first preconditioner is the cheap one, the Hessian's diagonal. Once the iterations have
-cost as much as a block preconditioner would, one is built at the current point, and again
-each time the number of iterations since then has doubled. So the price of preconditioning
-stays a fraction of the whole, and a fit that is easy without it never pays.
+The first preconditioner is the cheap one, the Hessian's diagonal. Once the iterations have cost
+as much as a block preconditioner would, one is built at the current point, and again each time
+the number of iterations since then has doubled. So the cost of preconditioning stays a fraction
+of the total, and a fit that is easy without it never pays for it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import SmoothRisk
-from immax.solvers.gap import Certifier, settle_biases
-from immax.solvers.line_search import Point, step
+from immax.losses.risks import SampleRisk, SmoothRisk
+from immax.solvers.base import Solver
+from immax.solvers.gap import Certifier, Stopping, settle_biases
+from immax.solvers.line_search import Point, find_step
 from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import diagonal_preconditioner, strong_preconditioner
-from immax.solvers.problem import Problem, Solution
+from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.single_precision import (
+    benefits_from_single_precision,
+    in_single_precision,
+    single_precision_tol,
+)
 
-__all__ = ["lbfgs"]
+__all__ = ["LBFGS"]
 
-ENOUGH = 8  # iterations that a preconditioner of another problem should do for
+REUSED_ITERATIONS = 8  # that the preconditioner of a similar problem is kept for at least
+CHEAP = 20  # iterations; a preconditioner that costs less is built at once at a given start
 
 
-def lbfgs(
-    problem: Problem[SmoothRisk],
-    start: Array | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-    random_state: int = 0,
-    certify: bool = True,
-    memory: Memory | int = 10,
-    kin: bool = False,
-    trust: bool = False,
-) -> Solution:
-    """Minimise a smooth problem until its certified gap is ``tol`` times the objective.
+@dataclass(frozen=True)
+class LBFGS(Solver[SmoothRisk]):
+    """Preconditioned L-BFGS, for smooth risks of any size.
 
-    Without ``certify``, until the gap seems to be; then none is returned. A ``memory`` of a
-    run before this one, which ended at ``start``, is gone on with; of a run on a problem much
-    like this one, ``kin``, the preconditioner is. To ``trust`` is to stop as soon as the next
-    step promises no more than ``tol`` times the objective.
+    Line searches work on the scores alone, so an iteration is one product with X and one with
+    its transpose. Without a start, large problems in double precision are first solved roughly in
+    single precision.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        The tolerance of the stopping criterion, relative to the objective.
+    max_iter : int, default=1000
+        Upper bound on the number of iterations, those in single precision included.
+    random_state : int, default=0
+        Seed of the rows that the preconditioner samples.
+    memory_size : int, default=10
+        The number of steps from which the inverse Hessian is estimated.
+    stopping : {"gap", "estimate", "decrease"}, default="gap"
+        What must be at most ``tol`` times the objective: the certified duality gap; the estimate
+        of it that the gradient gives, before the biases are settled; or the decrease that the
+        next step promises, which is far below the gap if lam is small and the features are badly
+        conditioned. With the last two the solution has no gap. Whatever is chosen, the solver
+        stops when the arithmetic allows no further decrease.
     """
-    rng = np.random.default_rng(random_state)
-    certifier = Certifier(problem, tol, certify, trust)
-    if start is None:
-        zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
-        point = settle_biases(problem, problem.zeros(), zeros, most_steps=2)
-    else:
-        point = Point.at(problem, start)
-    strong, price = strong_preconditioner(problem)
-    # A start that was given is taken to be worth a block preconditioner at once.
-    memory = memory if isinstance(memory, Memory) else Memory(memory)
-    kin = kin and memory.precondition is not None
-    settled_in = start is not None and price < 20 and not kin
-    renew = 0.0 if memory.precondition is None or settled_in else price
-    if kin:
-        memory.restart()
-        renew = max(price, ENOUGH)
-    for iteration in range(max_iter + 1):
-        if iteration >= renew:
-            affordable = iteration >= price - 1 or settled_in
-            build = strong if affordable else diagonal_preconditioner
-            memory.restart(build(problem, point.scores, rng))
-            renew = max(2 * iteration, iteration + 2 * price, 1) if affordable else max(price, 1)
-        direction = memory.direction(point.gradient)
-        if certifier.accepts(point, direction) or iteration == max_iter:
-            break
-        following = step(problem, point, direction)
-        if following is None:
-            if not memory:
-                break
+
+    memory_size: int = 10
+    stopping: Stopping = "gap"
+
+    name: ClassVar[str] = "lbfgs"
+
+    def unsupported(self, problem: Problem[Risk]) -> str | None:
+        return None if is_smooth(problem) else "a smooth risk"
+
+    def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
+        return True
+
+    def uncertified(self) -> LBFGS:
+        """Return the solver with the stopping criterion "decrease"."""
+        return replace(self, stopping="decrease")
+
+    def _minimise(
+        self, problem: Problem[SmoothRisk], start: Array | None, memory: Memory | None
+    ) -> Solution:
+        if memory is not None:
+            return self._iterate(problem, start, memory, reuse=start is not None)
+        if start is None and benefits_from_single_precision(problem):
+            return self._minimise_in_two_precisions(problem)
+        return self._iterate(problem, start, Memory(self.memory_size))
+
+    def _minimise_in_two_precisions(self, problem: Problem[SampleRisk]) -> Solution:
+        memory = Memory(self.memory_size)
+        tol = max(self.tol, single_precision_tol(problem))
+        rough_solver = replace(self, tol=tol, stopping="estimate")
+        rough = rough_solver._iterate(in_single_precision(problem), None, memory)
+        start = rough.theta.astype(problem.dtype)
+        rest = replace(self, max_iter=self.max_iter - rough.n_iter)
+        solution = rest._iterate(problem, start, memory.astype(problem.dtype))
+        return replace(solution, n_iter=rough.n_iter + solution.n_iter)
+
+    def _iterate(
+        self,
+        problem: Problem[SmoothRisk],
+        start: Array | None,
+        memory: Memory,
+        reuse: bool = False,
+    ) -> Solution:
+        """Run L-BFGS from an empty memory, or from that of a run that ended at ``start``.
+
+        With ``reuse`` the memory is that of a similar problem, and only its preconditioner is
+        used.
+        """
+        rng = np.random.default_rng(self.random_state)
+        certifier = Certifier(problem, self.tol, self.stopping)
+        point = _first_point(problem) if start is None else Point.at(problem, start)
+        strong = strong_preconditioner(problem)
+        cost = strong.cost
+        reuse = reuse and memory.precondition is not None
+        # Curvature at a given start is assumed to be close to that at the optimum.
+        good_start = start is not None and cost < CHEAP and not reuse
+        renew = 0.0 if memory.precondition is None or good_start else cost
+        if reuse:
             memory.restart()
-            continue
-        memory.learn(following.theta - point.theta, following.gradient - point.gradient)
-        point = following
-    return certifier.solution(point, iteration)
+            renew = max(cost, REUSED_ITERATIONS)
+        for iteration in range(self.max_iter + 1):
+            if iteration >= renew:
+                affordable = iteration >= cost - 1 or good_start
+                build = strong.build if affordable else diagonal_preconditioner
+                memory.restart(build(problem, point.scores, rng))
+                renew = max(2 * iteration, iteration + 2 * cost, 1) if affordable else max(cost, 1)
+            direction = memory.direction(point.gradient)
+            if certifier.accepts(point, direction) or iteration == self.max_iter:
+                break
+            following = find_step(problem, point, direction)
+            if following is None:
+                if not memory:
+                    break
+                memory.restart()
+                continue
+            memory.update(following.theta - point.theta, following.gradient - point.gradient)
+            point = following
+        return certifier.solution(point, iteration)
+
+
+def _first_point(problem: Problem[SmoothRisk]) -> Point:
+    """Return zero weights with biases that suit them, without a product with X."""
+    zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
+    return settle_biases(problem, problem.zeros(), zeros, max_steps=2)

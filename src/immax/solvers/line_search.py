@@ -1,4 +1,4 @@
-"""A step along a ray, found on the scores alone: no pass over the features."""
+"""Line searches on the scores alone, without a pass over the features."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
-__all__ = ["Point", "step"]
+__all__ = ["Point", "find_step"]
 
-MOST_TRIALS = 40
-MOST_GROWTH = 100.0  # of the scores, in the first trial of a step
+MAX_TRIALS = 40
+MAX_GROWTH = 100.0  # of the scores, in the first trial of a step
 
 
-@dataclass
+@dataclass(frozen=True)
 class Point:
-    """Parameters with all that has been computed there."""
+    """Parameters with the scores, the objective and its gradient there."""
 
     theta: Array
     scores: Array
@@ -27,19 +27,49 @@ class Point:
 
     @staticmethod
     def at(problem: Problem[SmoothRisk], theta: Array) -> Point:
+        """Return the point of these parameters.
+
+        Parameters
+        ----------
+        problem : Problem
+            A smooth problem.
+        theta : ndarray of the problem's shape
+            The parameters.
+
+        Returns
+        -------
+        Point
+            All of it computed anew.
+        """
         scores = problem.scores(theta)
         value, residuals = problem.risk.value_gradient(scores)
         gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
         return Point(theta, scores, value + problem.penalty(theta), gradient)
 
 
-def step(
+def find_step(
     problem: Problem[SmoothRisk], point: Point, direction: Array, flatness: float = 0.9
 ) -> Point | None:
-    """A point along the ray that meets the Wolfe conditions, or None if there is none.
+    """Return a point along the direction that meets the Wolfe conditions.
 
-    ``flatness`` is the share of the slope that may be left. Within rounding of the objective
-    a decrease cannot be seen, and the slope alone decides (approximate Wolfe conditions).
+    Within rounding of the objective a decrease cannot be observed, and the slope alone decides
+    (approximate Wolfe conditions).
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    point : Point
+        Where the search starts.
+    direction : ndarray of the problem's shape
+        A direction of descent; a full step is tried first.
+    flatness : float, default=0.9
+        The share of the slope along the direction that may remain.
+
+    Returns
+    -------
+    Point or None
+        None if the direction is not one of descent, or if no decrease was found.
     """
     slope = _dot(point.gradient, direction)
     if not slope < 0:
@@ -58,7 +88,7 @@ def step(
     t, low, high = _first_trial(point.scores, ray), 0.0, np.inf
     low_slope, same_side = slope, 0
     best: tuple[float, Array, float, Array] | None = None
-    for _ in range(MOST_TRIALS):
+    for _ in range(MAX_TRIALS):
         scores = point.scores + problem.dtype.type(t) * ray
         risk, residuals = problem.risk.value_gradient(scores)
         value = risk + penalty + t * linear + t * t * quadratic
@@ -79,7 +109,7 @@ def step(
         else:
             high, high_slope = t, here
             same_side = min(same_side, 0) - 1
-        # Towards the root of the slope by a secant; by bisection where the secant creeps.
+        # Towards the root of the slope by a secant; by bisection where the secant converges slowly.
         share = 0.5
         if high_slope > 0 and abs(same_side) < 3:
             share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.125
@@ -88,12 +118,12 @@ def step(
 
 
 def _first_trial(scores: Array, ray: Array) -> float:
-    """A full step, or less if that leads far out of sight, as where there is no curvature."""
-    reach = MOST_GROWTH * (1 + float(np.abs(scores).max(initial=0)))
+    """Return a full step, or less if the scores would explode, as where there is no curvature."""
+    reach = MAX_GROWTH * (1 + float(np.abs(scores).max(initial=0)))
     longest = float(np.abs(ray).max(initial=0))
     return min(1.0, reach / longest) if np.isfinite(longest) and longest > 0 else 1.0
 
 
 def _dot(a: Array, b: Array) -> float:
-    """Inner product of arrays of one shape and one memory order."""
+    """Return the inner product of two arrays with the same shape and memory order."""
     return float(np.vdot(a.T, b.T)) if a.flags.f_contiguous else float(np.vdot(a, b))

@@ -1,11 +1,11 @@
-"""What L-BFGS remembers of the curvature: a preconditioner, and the last moves."""
+"""The estimate of the curvature that L-BFGS keeps: a preconditioner and the last steps."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from immax.arrays import Array
 from immax.solvers.preconditioners import Preconditioner
@@ -14,9 +14,15 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """An estimate of the inverse Hessian from the last ``size`` moves."""
+    """An estimate of the inverse Hessian from a preconditioner and the last steps.
 
-    def __init__(self, size: int) -> None:
+    Parameters
+    ----------
+    size : int, default=10
+        The number of steps that are kept.
+    """
+
+    def __init__(self, size: int = 10) -> None:
         self.precondition: Preconditioner | None = None
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=size)
 
@@ -24,23 +30,24 @@ class Memory:
         return len(self._pairs)
 
     def restart(self, precondition: Preconditioner | None = None) -> None:
-        """Forget the moves, and take to another preconditioner if there is one."""
+        """Forget the steps, and replace the preconditioner if one is given."""
         self.precondition = precondition or self.precondition
         self._pairs.clear()
 
-    def learn(self, move: Array, change: Array) -> None:
-        """Take note of a move and of the change of the gradient along it."""
-        product = float(np.vdot(move, change))
+    def update(self, step: Array, change: Array) -> None:
+        """Add a step and the change of the gradient along it."""
+        product = float(np.vdot(step, change))
         if product > 0:
-            self._pairs.append((move, change, 1 / product))
+            self._pairs.append((step, change, 1 / product))
 
     def direction(self, gradient: Array) -> Array:
-        """Minus the inverse Hessian times the gradient: the two-loop recursion."""
-        assert self.precondition is not None
+        """Return minus the inverse Hessian times the gradient, by the two-loop recursion."""
+        if self.precondition is None:
+            raise RuntimeError("the memory has no preconditioner yet; call restart with one")
         out = gradient.copy()
         factors = []
-        for move, change, inverse in reversed(self._pairs):
-            factor = inverse * float(np.vdot(move, out))
+        for step, change, inverse in reversed(self._pairs):
+            factor = inverse * float(np.vdot(step, out))
             out -= out.dtype.type(factor) * change
             factors.append(factor)
         out = self.precondition(out)
@@ -48,14 +55,14 @@ class Memory:
             _, change, inverse = self._pairs[-1]
             curved = float(np.vdot(change, self.precondition(change)))
             out *= out.dtype.type(1 / (inverse * curved))
-        for (move, change, inverse), factor in zip(self._pairs, reversed(factors), strict=True):
-            out += out.dtype.type(factor - inverse * float(np.vdot(change, out))) * move
+        for (step, change, inverse), factor in zip(self._pairs, reversed(factors), strict=True):
+            out += out.dtype.type(factor - inverse * float(np.vdot(change, out))) * step
         return -out
 
-    def to(self, dtype: Any) -> Memory:
-        """The same in another precision."""
+    def astype(self, dtype: DTypeLike) -> Memory:
+        """Return a copy whose steps are in another precision."""
         other = Memory(self._pairs.maxlen or 0)
         other.precondition = self.precondition
-        for move, change, inverse in self._pairs:
-            other._pairs.append((move.astype(dtype), change.astype(dtype), inverse))
+        for step, change, inverse in self._pairs:
+            other._pairs.append((step.astype(dtype), change.astype(dtype), inverse))
         return other

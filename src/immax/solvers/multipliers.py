@@ -1,94 +1,159 @@
-"""The method of multipliers: risks with kinks, minimised exactly with free biases.
+"""The method of multipliers: the exact minimum of risks with kinks, also with free biases.
 
 Each round minimises a smooth envelope of the risk, and the slopes found there become the
 multipliers of the next. With the biases settled the slopes are a feasible point of the dual
 problem, so every round ends with a true duality gap. The envelope is made stiffer only when
-a round has not brought the gap down.
+a round has not reduced the gap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import KinkedRisk
-from immax.solvers.gap import reachable, settle_biases
-from immax.solvers.problem import Problem, Solution
+from immax.losses.risks import Envelope, KinkedRisk, SmoothRisk
+from immax.solvers.base import Solver
+from immax.solvers.gap import reachable_tol, settle_biases
+from immax.solvers.lbfgs import LBFGS
+from immax.solvers.line_search import Point
+from immax.solvers.memory import Memory
+from immax.solvers.newton import Newton
+from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 
-__all__ = ["multipliers"]
+__all__ = ["MultiplierMethod", "MultiplierMethodLBFGS"]
 
-MOST_ROUNDS = 60
-START_STIFFNESS = 0.25  # wide enough that a score of zero feels the curvature
+MAX_ROUNDS = 60
+FIRST_STIFFNESS = 0.25  # soft enough that a score of zero is in the curved part of the envelope
 GROWTH = 4.0
 SOFTEST = 1e-7
+MAX_SUITABLE = 2500  # parameters for which "auto" takes Newton's method for the envelopes
 
 
-def multipliers(
-    problem: Problem[KinkedRisk],
-    inner: Callable[..., Solution],
-    start: Array | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-    random_state: int = 0,
-    patience: int = 30,
-) -> Solution:
-    """Minimise a problem with kinks until its duality gap is ``tol`` times the objective.
+@dataclass(frozen=True)
+class MultiplierMethod(Solver[KinkedRisk]):
+    """The method of multipliers over Newton's method, for risks with kinks.
 
-    ``inner`` solves the smooth problems; ``max_iter`` bounds its iterations in all.
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the duality gap is at most ``tol`` times the objective, or when it stays at the
+        precision of the arithmetic.
+    max_iter : int, default=1000
+        Upper bound on the number of iterations of the inner solver, over all rounds.
+    random_state : int, default=0
+        Seed of the inner solver.
+    inner : Solver, default=Newton()
+        Minimises the envelopes. Its ``tol``, ``max_iter`` and ``random_state`` are set by the
+        outer method.
+    patience : int, default=30
+        Iterations of the inner solver in one round, after which a softer envelope is tried.
     """
-    theta = problem.zeros() if start is None else start
-    best, value, dual = theta, problem.objective(theta), -np.inf
-    slopes: Array | None = None
-    stiffness, solved, care = START_STIFFNESS, 0.0, 0.1
-    relative = previous = np.inf
-    done = False
-    spent = stuck = 0
-    eps = float(np.finfo(problem.dtype).eps)
-    # Slopes are differences of scores times the stiffness: leave them five digits.
-    stiffest = 1e-5 / eps
-    for _ in range(MOST_ROUNDS):
-        envelope = problem.risk.envelope(slopes, stiffness)
-        smooth = problem.with_risk(envelope)
-        found = inner(
-            smooth,
-            start=theta,
-            tol=min(care * max(relative, tol), 0.01),
-            max_iter=min(max_iter - spent, patience),
-            random_state=random_state,
-        )
-        spent += found.n_iter
-        if not found.converged and spent < max_iter:
-            # Too stiff a step to take at once: go by way of a softer envelope.
-            stiffness = (solved * stiffness) ** 0.5 if solved else stiffness / 64
-            if stiffness < SOFTEST:
+
+    inner: Solver[SmoothRisk] = field(default_factory=Newton)
+    patience: int = 30
+
+    name: ClassVar[str] = "newton"
+
+    def unsupported(self, problem: Problem[Risk]) -> str | None:
+        return "a risk with kinks" if is_smooth(problem) else None
+
+    def suits(self, problem: Problem[Risk]) -> bool:
+        outputs, width = problem.shape
+        return outputs * width <= MAX_SUITABLE
+
+    def _minimise(
+        self,
+        problem: Problem[KinkedRisk],
+        start: Array | None,
+        memory: Memory | None,  # noqa: ARG002 - envelopes of different stiffness differ too much
+    ) -> Solution:
+        theta = problem.zeros() if start is None else start
+        best, value, dual = theta, problem.objective(theta), -np.inf
+        multipliers: Array | None = None
+        stiffness, solved, accuracy = FIRST_STIFFNESS, 0.0, 0.1
+        relative = previous = np.inf
+        converged = False
+        n_iter = stalled = 0
+        # Slopes are differences of scores times the stiffness; keep five digits of them.
+        stiffest = 1e-5 / float(np.finfo(problem.dtype).eps)
+        for _ in range(MAX_ROUNDS):
+            envelope = problem.risk.envelope(multipliers, stiffness)
+            smooth = problem.with_risk(envelope)
+            inner = replace(
+                self.inner,
+                tol=min(accuracy * max(relative, self.tol), 0.01),
+                max_iter=min(self.max_iter - n_iter, self.patience),
+                random_state=self.random_state,
+            )
+            solution = inner.solve(smooth, theta)
+            n_iter += solution.n_iter
+            if not solution.converged and n_iter < self.max_iter:
+                # The envelope is too stiff for one round: approach it through a softer one.
+                stiffness = (solved * stiffness) ** 0.5 if solved else stiffness / 64
+                if stiffness < SOFTEST:
+                    break
+                continue
+            solved = stiffness
+            point = settle_biases(smooth, solution.theta, smooth.scores(solution.theta))
+            theta = point.theta
+            here = problem.risk.value(point.scores) + problem.penalty(theta)
+            if here < value:
+                best, value = theta, here
+            multipliers, bound = _dual_bound(problem, envelope, point)
+            if bound <= value:  # otherwise an overflow has corrupted it
+                dual = max(dual, bound)
+            relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
+            stalled = stalled + 1 if relative > 0.9 * previous else 0
+            # A gap that no longer falls and is this low is as small as rounding allows.
+            at_precision = relative <= reachable_tol(self.tol, problem.dtype)
+            converged = relative <= self.tol or (stalled > 2 and at_precision)
+            if converged or n_iter >= self.max_iter:
                 break
-            continue
-        solved = stiffness
-        point = settle_biases(smooth, found.theta, smooth.scores(found.theta))
-        theta = point.theta
-        here = problem.risk.value(point.scores) + problem.penalty(theta)
-        if here < value:
-            best, value = theta, here
-        slopes, residuals, conjugate = envelope.dual(point.scores)
-        pulled = problem.pull_back(residuals).astype(np.float64)
-        weights = problem.weights(pulled)
-        squared = float(np.vdot(weights, weights)) / (4 * problem.lam)
-        rounding = 32 * eps * (abs(conjugate) + squared)
-        if problem.fit_intercept:
-            rounding += 2 * float(np.abs(pulled[:, -1]) @ np.abs(theta[:, -1]))
-        bound = conjugate - squared - rounding
-        if bound <= value:  # not so where an overflow has spoilt it
-            dual = max(dual, bound)
-        relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
-        stuck = stuck + 1 if relative > 0.9 * previous else 0
-        # A gap that stays put this low is as small as rounding lets it be.
-        done = relative <= tol or (stuck > 2 and relative <= reachable(tol, problem.dtype))
-        if done or spent >= max_iter:
-            break
-        if relative > 0.2 * previous:
-            stiffness = min(stiffness * GROWTH, stiffest)
-            care = 0.1 * care if found.n_iter == 0 else care
-        previous = relative
-    return Solution(best, value, value - dual, spent, done)
+            if relative > 0.2 * previous:
+                stiffness = min(stiffness * GROWTH, stiffest)
+                accuracy = 0.1 * accuracy if solution.n_iter == 0 else accuracy
+            previous = relative
+        return Solution(best, value, value - dual, n_iter, converged)
+
+
+@dataclass(frozen=True)
+class MultiplierMethodLBFGS(MultiplierMethod):
+    """The method of multipliers over L-BFGS, for large problems with kinks.
+
+    Kinks make L-BFGS lose its estimate of the curvature more easily, so it keeps a longer memory
+    and is given more iterations.
+
+    Parameters
+    ----------
+    tol, max_iter, random_state
+        As in MultiplierMethod.
+    inner : Solver, default=LBFGS(memory_size=20)
+        Minimises the envelopes.
+    patience : int, default=300
+        Iterations of the inner solver in one round, after which a softer envelope is tried.
+    """
+
+    inner: Solver[SmoothRisk] = field(default_factory=lambda: LBFGS(memory_size=20))
+    patience: int = 300
+
+    name: ClassVar[str] = "lbfgs"
+
+    def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
+        return True
+
+
+def _dual_bound(
+    problem: Problem[KinkedRisk], envelope: Envelope, point: Point
+) -> tuple[Array, float]:
+    """Return the next multipliers, and the dual objective there less what rounding may be."""
+    multipliers, residuals, conjugate = envelope.dual(point.scores)
+    gradient = problem.pull_back(residuals).astype(np.float64)
+    weights = problem.weights(gradient)
+    squared = float(np.vdot(weights, weights)) / (4 * problem.lam)
+    rounding = 32 * float(np.finfo(problem.dtype).eps) * (abs(conjugate) + squared)
+    if problem.fit_intercept:
+        rounding += 2 * float(np.abs(gradient[:, -1]) @ np.abs(point.theta[:, -1]))
+    return multipliers, conjugate - squared - rounding

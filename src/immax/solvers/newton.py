@@ -1,52 +1,87 @@
-"""Newton's method with the whole Hessian, for problems of few parameters."""
+"""Newton's method with the full Hessian, for problems with few parameters."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.losses.risks import Curvature, SmoothRisk
+from immax.solvers.base import Solver
 from immax.solvers.gap import Certifier
-from immax.solvers.line_search import Point, step
+from immax.solvers.line_search import Point, find_step
+from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
-from immax.solvers.problem import Problem, Solution
+from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 
-__all__ = ["hessian", "newton", "unit_hessian"]
+__all__ = ["Newton", "hessian", "unit_hessian"]
 
 BLOCK_ROWS = 4096
-MOST_PARAMETERS = 3000  # beyond, conjugate gradients instead of a factorisation
+MAX_FACTORED = 3000  # parameters; beyond, conjugate gradients replace the factorisation
+MAX_SUITABLE = 300  # parameters for which "auto" takes Newton's method
+MAX_WORK = 50_000_000  # samples times parameters squared, likewise
+MAX_CONJUGATE_STEPS = 250
+CONJUGATE_TOL = 0.01
 
 
-def newton(
-    problem: Problem[SmoothRisk],
-    start: Array | None = None,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-    random_state: int = 0,
-) -> Solution:
-    """Minimise a smooth problem until its certified gap is ``tol`` times the objective."""
-    rng = np.random.default_rng(random_state)
-    certifier = Certifier(problem, tol)
-    point = Point.at(problem, problem.zeros() if start is None else start)
-    for iteration in range(max_iter + 1):
-        direction = _direction(problem, point, rng)
-        if certifier.accepts(point, direction):
-            # The last direction is at hand, and a full step along it squares the error.
-            last = Point.at(problem, point.theta + direction)
-            if np.linalg.norm(last.gradient) < np.linalg.norm(point.gradient):
-                point = last
-            break
-        following = step(problem, point, direction, flatness=0.1)
-        if following is None or iteration == max_iter:
-            break
-        point = following
-    return certifier.solution(point, iteration)
+@dataclass(frozen=True)
+class Newton(Solver[SmoothRisk]):
+    """Newton's method with a line search, for smooth risks.
+
+    The Hessian is scaled to a unit diagonal and factored; beyond 3,000 parameters the direction
+    comes from preconditioned conjugate gradients.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the certified duality gap is at most ``tol`` times the objective, or when the
+        arithmetic allows no further decrease. Risks that are not convex have no such bound: for
+        them the gap is estimated from the gradient.
+    max_iter : int, default=1000
+        Upper bound on the number of Newton steps.
+    random_state : int, default=0
+        Seed of the rows that the preconditioner of conjugate gradients samples.
+    """
+
+    name: ClassVar[str] = "newton"
+
+    def unsupported(self, problem: Problem[Risk]) -> str | None:
+        return None if is_smooth(problem) else "a smooth risk"
+
+    def suits(self, problem: Problem[Risk]) -> bool:
+        outputs, width = problem.shape
+        parameters = outputs * width
+        work = problem.X.shape[0] * parameters**2
+        return parameters <= MAX_SUITABLE and work <= MAX_WORK
+
+    def _minimise(
+        self,
+        problem: Problem[SmoothRisk],
+        start: Array | None,
+        memory: Memory | None,  # noqa: ARG002 - the Hessian is computed anew
+    ) -> Solution:
+        rng = np.random.default_rng(self.random_state)
+        certifier = Certifier(problem, self.tol)
+        point = Point.at(problem, problem.zeros() if start is None else start)
+        for iteration in range(self.max_iter + 1):
+            direction = _direction(problem, point, rng)
+            if certifier.accepts(point, direction):
+                # The last direction is known, and a full step along it squares the error.
+                last = Point.at(problem, point.theta + direction)
+                if np.linalg.norm(last.gradient) < np.linalg.norm(point.gradient):
+                    point = last
+                break
+            following = find_step(problem, point, direction, flatness=0.1)
+            if following is None or iteration == self.max_iter:
+                break
+            point = following
+        return certifier.solution(point, iteration)
 
 
 def _direction(problem: Problem[SmoothRisk], point: Point, rng: np.random.Generator) -> Array:
-    if point.gradient.size > MOST_PARAMETERS:
+    if point.gradient.size > MAX_FACTORED:
         return _conjugate_direction(problem, point, rng)
     gradient = point.gradient.astype(np.float64)
     matrix, scale = unit_hessian(problem, problem.risk.curvature(point.scores))
@@ -66,38 +101,51 @@ def _direction(problem: Problem[SmoothRisk], point: Point, rng: np.random.Genera
 def _conjugate_direction(
     problem: Problem[SmoothRisk], point: Point, rng: np.random.Generator
 ) -> Array:
-    """The Newton direction by preconditioned conjugate gradients, cut short by accuracy."""
+    """Return the Newton direction by preconditioned conjugate gradients, to a few digits."""
     curvature = problem.risk.curvature(point.scores)
     precondition = diagonal_preconditioner(problem, point.scores, rng)
     direction = np.zeros_like(point.gradient)
     residual = -point.gradient
-    steep = precondition(residual)
-    search = steep
-    height = first = float(np.vdot(residual, steep))
-    forcing = 0.01
-    for _ in range(250):
-        product = problem.pull_back(curvature.product(problem.scores(search)))
-        product += problem.penalty_gradient(search)
-        bend = float(np.vdot(search, product))
-        if bend <= 0:
+    preconditioned = precondition(residual)
+    conjugate = preconditioned
+    energy = first_energy = float(np.vdot(residual, preconditioned))
+    for _ in range(MAX_CONJUGATE_STEPS):
+        product = problem.pull_back(curvature.product(problem.scores(conjugate)))
+        product += problem.penalty_gradient(conjugate)
+        along = float(np.vdot(conjugate, product))
+        if along <= 0:
             break
-        length = height / bend
-        direction = direction + problem.dtype.type(length) * search
+        length = energy / along
+        direction = direction + problem.dtype.type(length) * conjugate
         residual = residual - problem.dtype.type(length) * product
-        steep = precondition(residual)
-        following = float(np.vdot(residual, steep))
-        if following <= forcing**2 * first:
+        preconditioned = precondition(residual)
+        next_energy = float(np.vdot(residual, preconditioned))
+        if next_energy <= CONJUGATE_TOL**2 * first_energy:
             break
-        search = steep + problem.dtype.type(following / height) * search
-        height = following
+        conjugate = preconditioned + problem.dtype.type(next_energy / energy) * conjugate
+        energy = next_energy
     return direction if direction.any() else precondition(-point.gradient)
 
 
 def unit_hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> tuple[Array, Array]:
-    """The Hessian scaled to a unit diagonal, and the scale of each parameter.
+    """Return the Hessian scaled to a unit diagonal, and the scale of each parameter.
 
-    Stiffened in the direction in which the risk is flat: there is nothing to gain in it. Scaled,
-    columns of very different sizes do no harm.
+    A large curvature is added in the direction along which the risk is constant, where the
+    optimum has no component. The scaling makes columns of very different sizes harmless.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem with k outputs and ``width`` parameters for each of them.
+    curvature : Curvature
+        The curvature of its risk at some scores.
+
+    Returns
+    -------
+    matrix : ndarray of shape (k * width, k * width)
+        The scaled Hessian.
+    scale : ndarray of shape (k * width,)
+        The Hessian is ``matrix / outer(scale, scale)``.
     """
     matrix = hessian(problem, curvature)
     k, width = problem.shape
@@ -114,7 +162,20 @@ def unit_hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> tuple[Ar
 
 
 def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
-    """The Hessian of the objective in theta, its rows by output, then feature, then bias."""
+    """Return the Hessian of the objective in theta.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem with k outputs and ``width`` parameters for each of them.
+    curvature : Curvature
+        The curvature of its risk at some scores.
+
+    Returns
+    -------
+    ndarray of shape (k * width, k * width)
+        Its rows are ordered by output, then by feature, with the bias last.
+    """
     k, width = problem.shape
     blocks = np.zeros((k, width, k, width))
     for a in range(k):
@@ -130,17 +191,16 @@ def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
 
 
 def _gram(problem: Problem[SmoothRisk], weight: Array) -> Array:
-    """``sum_i weight_i a_i a_i^T`` with ``a_i = (x_i, 1)``, over the rows that count."""
+    """Return ``sum_i weight_i a_i a_i^T`` with ``a_i = (x_i, 1)``, over rows with a weight."""
     width = problem.shape[1]
     d = problem.X.shape[1]
     gram = np.zeros((width, width))
     active = np.flatnonzero(weight)
-    everything = active.size > 0.7 * weight.size
-    n = weight.size if everything else active.size
+    use_all = active.size > 0.7 * weight.size
+    n = weight.size if use_all else active.size
     for begin in range(0, n, BLOCK_ROWS):
-        rows: Any = slice(begin, begin + BLOCK_ROWS)
-        if not everything:
-            rows = active[rows]
+        block = slice(begin, begin + BLOCK_ROWS)
+        rows = block if use_all else active[block]
         features = problem.X[rows]
         if problem.is_sparse:
             features = features.toarray()

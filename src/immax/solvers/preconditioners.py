@@ -1,4 +1,4 @@
-"""Cheap stand-ins for the inverse Hessian, from a sample of the rows that carry curvature.
+"""Approximations of the inverse Hessian, from a sample of the rows that carry curvature.
 
 Near the optimum of an almost separable problem a few hundred rows hold nearly all of the
 curvature. Rows are therefore drawn with probability proportional to their curvature (Poisson
@@ -9,63 +9,79 @@ independent of n.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
-from immax.solvers.problem import Problem
+from immax.solvers.problem import Problem, Risk
 
 __all__ = [
     "Preconditioner",
+    "StrongPreconditioner",
     "above_zero",
-    "block_cost",
     "block_preconditioner",
     "diagonal_preconditioner",
     "shared_preconditioner",
     "strong_preconditioner",
 ]
 
-Preconditioner = Callable[[Array], Array]
-Builder = Callable[[Problem[SmoothRisk], Array, np.random.Generator], Preconditioner]
+Preconditioner: TypeAlias = Callable[[Array], Array]
+"""Maps a gradient to an approximation of the inverse Hessian times it."""
+
+Builder: TypeAlias = Callable[[Problem[SmoothRisk], Array, np.random.Generator], Preconditioner]
 
 ROWS_PER_FEATURE = 5
 SHARED_ROWS_PER_FEATURE = 2
-FEWEST_ROWS = 2000
-FEWEST_ENTRIES = 10**6  # that a preconditioner may have however small the data are
+MIN_ROWS = 2000
+MIN_ENTRIES = 10**6  # that a preconditioner may have however small the data are
+MAX_SPARSE_FEATURES = 1000
 
 
-def strong_preconditioner(problem: Problem[Any]) -> tuple[Builder, float]:
-    """The best that the memory allows, and its price in L-BFGS iterations.
+class StrongPreconditioner(NamedTuple):
+    """How to build a preconditioner, and what that costs."""
 
-    One block for each output, or one for all of them; if even that is too large, the diagonal
-    at an infinite price. A preconditioner may take as much memory as the data.
+    build: Builder
+    cost: float  # in iterations of L-BFGS
+
+
+def strong_preconditioner(problem: Problem[Risk]) -> StrongPreconditioner:
+    """Return the best preconditioner that the memory allows, with its cost.
+
+    It has one block for each output, or one for all of them; if even that is too large, it is the
+    diagonal at an infinite cost. A preconditioner may take as much memory as the data.
 
     Forming and inverting a block takes about ``(rows + d) d^2`` multiplications, an iteration
     ``2 n d`` per output. The former are products of matrices, and were measured to run five
     to six times faster than the latter when there is one output, and about three times when
     there are several.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem; only the shape of its data matters.
+
+    Returns
+    -------
+    StrongPreconditioner
+        The builder, and its cost in iterations of L-BFGS.
     """
     n, d = problem.X.shape
     k = problem.shape[0]
-    room = max(n * d, FEWEST_ENTRIES)
-    if (d + 1) ** 2 > room or (problem.is_sparse and d > 1000):
-        return diagonal_preconditioner, np.inf
-    if k * (d + 1) ** 2 <= room:
-        rows = min(n, max(ROWS_PER_FEATURE * d, FEWEST_ROWS))
-        return block_preconditioner, (rows + d) * d / n / (11 if k == 1 else 5.5)
-    rows = min(n, max(SHARED_ROWS_PER_FEATURE * d, FEWEST_ROWS))
-    return shared_preconditioner, (rows + d) * d / n / k / 5.5
-
-
-def block_cost(problem: Problem[Any]) -> float:
-    """The price of the strong preconditioner."""
-    return strong_preconditioner(problem)[1]
+    allowed = max(n * d, MIN_ENTRIES)
+    if (d + 1) ** 2 > allowed or (problem.is_sparse and d > MAX_SPARSE_FEATURES):
+        return StrongPreconditioner(diagonal_preconditioner, np.inf)
+    if k * (d + 1) ** 2 <= allowed:
+        rows = min(n, max(ROWS_PER_FEATURE * d, MIN_ROWS))
+        cost = (rows + d) * d / n / (11 if k == 1 else 5.5)
+        return StrongPreconditioner(block_preconditioner, cost)
+    rows = min(n, max(SHARED_ROWS_PER_FEATURE * d, MIN_ROWS))
+    return StrongPreconditioner(shared_preconditioner, (rows + d) * d / n / k / 5.5)
 
 
 def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Rows and weights whose weighted sum stands for the sum over all rows."""
+    """Return rows and weights whose weighted sum estimates the sum over all rows."""
     total = curvature.sum()
     if curvature.size <= size or total <= 0:
         return np.arange(curvature.size), curvature
@@ -75,10 +91,10 @@ def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Arra
 
 
 def _project(problem: Problem[SmoothRisk], solve: Preconditioner) -> Preconditioner:
-    """Keep out of the direction in class space along which the risk is flat.
+    """Project off the direction in class space along which the risk is constant.
 
-    Along it the true curvature is only that of the penalty, far below what the blocks or
-    the diagonal say, and the optimum has no component in it.
+    Along it the true curvature is only that of the penalty, far below that of the blocks or
+    the diagonal, and the optimum has no component in it.
     """
     null = problem.risk.null_direction
     if null is None:
@@ -93,12 +109,26 @@ def _project(problem: Problem[SmoothRisk], solve: Preconditioner) -> Preconditio
 def block_preconditioner(
     problem: Problem[SmoothRisk], scores: Array, rng: np.random.Generator
 ) -> Preconditioner:
-    """The inverse of the Hessian's diagonal blocks, one per output.
+    """Return the inverse of the Hessian's diagonal blocks, one per output.
 
     Block k is ``sum_i h_ik a_i a_i^T + 2 lam I`` with ``a_i = (x_i, 1)``, the bias not
     penalised, and ``h_ik`` the curvature of sample i in score k.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    scores : ndarray of shape (n, k)
+        Where the curvature is evaluated.
+    rng : numpy.random.Generator
+        Draws the sample of rows.
+
+    Returns
+    -------
+    Preconditioner
+        A function of the gradient.
     """
-    size = max(ROWS_PER_FEATURE * problem.X.shape[1], FEWEST_ROWS)
+    size = max(ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
     curvature = _curvature(problem, scores)
     inverses = np.stack([_inverse_block(problem, column, size, rng) for column in curvature.T])
 
@@ -108,11 +138,25 @@ def block_preconditioner(
 def shared_preconditioner(
     problem: Problem[SmoothRisk], scores: Array, rng: np.random.Generator
 ) -> Preconditioner:
-    """The inverse of one block for all outputs, scaled to the curvature that each of them has.
+    """Return the inverse of one block for all outputs, scaled to the curvature of each.
 
     The block is that of ``block_preconditioner`` with the mean of the outputs' curvatures.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    scores : ndarray of shape (n, k)
+        Where the curvature is evaluated.
+    rng : numpy.random.Generator
+        Draws the sample of rows.
+
+    Returns
+    -------
+    Preconditioner
+        A function of the gradient.
     """
-    size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], FEWEST_ROWS)
+    size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
     curvature = _curvature(problem, scores)
     mean = curvature.mean(axis=1)
     inverse = _inverse_block(problem, mean, size, rng)
@@ -123,7 +167,18 @@ def shared_preconditioner(
 
 
 def above_zero(diagonal: Array) -> Array:
-    """Curvatures none of which vanishes, as those of biases do where the risk is linear."""
+    """Return curvatures of which none vanishes, as those of biases do where the risk is linear.
+
+    Parameters
+    ----------
+    diagonal : ndarray
+        Curvatures, not negative.
+
+    Returns
+    -------
+    ndarray
+        The same, raised to a tiny share of the largest.
+    """
     floor = max(1e-30 * float(diagonal.max()), float(np.finfo(diagonal.dtype).tiny))
     return np.maximum(diagonal, diagonal.dtype.type(floor))
 
@@ -135,7 +190,7 @@ def _curvature(problem: Problem[SmoothRisk], scores: Array) -> Array:
 def _inverse_block(
     problem: Problem[SmoothRisk], curvature: Array, size: int, rng: np.random.Generator
 ) -> Array:
-    """The inverse of ``sum_i h_i a_i a_i^T + 2 lam I``, from a sample of the rows."""
+    """Return the inverse of ``sum_i h_i a_i a_i^T + 2 lam I``, from a sample of the rows."""
     d, width = problem.X.shape[1], problem.shape[1]
     rows, weight = _sample(curvature, size, rng)
     features = problem.X if rows.size == problem.X.shape[0] else problem.X[rows]
@@ -152,8 +207,8 @@ def _inverse_block(
         hessian[d, :d] = hessian[:d, d] = linear
         hessian[d, d] = weight.sum() * (1 + 1e-9)
     hessian[np.arange(d), np.arange(d)] += 2 * problem.lam
-    # Scaled to unit diagonals, columns of very different sizes do no harm. NumPy's own LAPACK:
-    # SciPy's brings a second pool of threads that get in the way.
+    # The scaling to a unit diagonal makes columns of very different sizes harmless. NumPy's LAPACK
+    # is used because SciPy's has a thread pool of its own, which competes with NumPy's.
     scale = 1 / np.sqrt(above_zero(np.diagonal(hessian)))
     outer = scale[:, None] * scale[None, :]
     inverse = np.linalg.inv(hessian * outer + 1e-13 * np.eye(width)) * outer
@@ -163,13 +218,28 @@ def _inverse_block(
 def diagonal_preconditioner(
     problem: Problem[SmoothRisk], scores: Array, rng: np.random.Generator
 ) -> Preconditioner:
-    """The inverse of the Hessian's diagonal: evens out the scales of the columns."""
+    """Return the inverse of the Hessian's diagonal, which compensates for the columns' scales.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    scores : ndarray of shape (n, k)
+        Where the curvature is evaluated.
+    rng : numpy.random.Generator
+        Draws the sample of rows.
+
+    Returns
+    -------
+    Preconditioner
+        A function of the gradient.
+    """
     curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
     X = problem.X
     if problem.is_sparse:
         squares = type(X)((X.data**2, X.indices, X.indptr), X.shape)
     else:
-        rows, weight = _sample(curvature.sum(axis=1), FEWEST_ROWS, rng)
+        rows, weight = _sample(curvature.sum(axis=1), MIN_ROWS, rng)
         scale = weight / np.maximum(curvature.sum(axis=1)[rows], np.finfo(X.dtype).tiny)
         curvature = curvature[rows] * scale[:, None]
         squares = X[rows] ** 2

@@ -1,51 +1,86 @@
-"""What a solver is given, and what it gives back."""
+"""Problems that solvers are given, and the solutions that they return."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from immax.arrays import Array
-from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.arrays import Array, Features
+from immax.losses.risks import SmoothRisk
 from immax.solvers.row_parts import RowParts
 
-__all__ = ["Problem", "Solution"]
+__all__ = ["Problem", "Risk", "Solution", "is_smooth"]
 
-R = TypeVar("R", bound="SmoothRisk | KinkedRisk")
+
+class Risk(Protocol):
+    """What every risk has, smooth or with kinks: see ``SmoothRisk`` and ``KinkedRisk``."""
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of scores of a sample."""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the risk is continuously differentiable."""
+
+    def value(self, scores: Array) -> float:
+        """Return the risk of these scores, of shape (n, n_outputs)."""
+
+
+R_co = TypeVar("R_co", bound=Risk, covariant=True)
 
 
 @dataclass(frozen=True)
-class Problem(Generic[R]):
-    """``min over W, b of lam ||W||^2 + risk(X W^T + b)``.
+class Problem(Generic[R_co]):
+    """The problem ``min over W, b of lam ||W||^2 + risk(X W^T + b)``.
 
-    Parameters ``theta`` have shape (k, d), or (k, d + 1) with the biases as the last
-    column; the biases are not penalised. Scores have shape (n, k) and lie in memory by
-    class, where the kernels are fastest.
+    Parameters ``theta`` have shape (k, d), or (k, d + 1) with the biases as the last column; the
+    biases are not penalised. Scores have shape (n, k) and are stored in Fortran order, which the
+    kernels are fastest with.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features, in float32 or float64. The problem is solved in their precision.
+    risk : SmoothRisk or KinkedRisk
+        The weighted mean of the losses as a function of the scores.
+    lam : float
+        The strength of the penalty, positive.
+    fit_intercept : bool, default=True
+        Whether there are biases.
     """
 
-    X: Any  # ndarray or CSR matrix, float32 or float64, (n, d)
-    risk: R
+    X: Features
+    risk: R_co
     lam: float
     fit_intercept: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of ``theta``."""
+        """The shape of ``theta``."""
         return self.risk.n_outputs, self.X.shape[1] + self.fit_intercept
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[np.float32 | np.float64]:
+        """The precision of the features and of ``theta``."""
         return self.X.dtype
 
     @property
     def is_sparse(self) -> bool:
+        """Whether the features are a sparse matrix."""
         return bool(sparse.issparse(self.X))
 
+    @property
+    def n_entries(self) -> int:
+        """The number of stored entries of the features."""
+        return int(self.X.nnz if self.is_sparse else self.X.size)
+
     def with_risk(self, risk: SmoothRisk) -> Problem[SmoothRisk]:
+        """Return the problem with another risk."""
         return Problem(self.X, risk, self.lam, self.fit_intercept)
 
     @cached_property
@@ -53,14 +88,15 @@ class Problem(Generic[R]):
         return RowParts(self.X)
 
     def zeros(self) -> Array:
+        """Return parameters that are all zero."""
         return np.zeros(self.shape, dtype=self.dtype)
 
     def weights(self, theta: Array) -> Array:
-        """The penalised part of theta, a view of shape (k, d)."""
+        """Return the penalised part of theta, a view of shape (k, d)."""
         return theta[:, : self.X.shape[1]]
 
     def scores(self, theta: Array) -> Array:
-        """``X W^T + b``, shape (n, k), in Fortran order."""
+        """Return ``X W^T + b``, of shape (n, k) and in Fortran order."""
         W = self.weights(theta)
         if self.is_sparse:
             scores = np.asfortranarray(self._parts.product(W.T))
@@ -73,7 +109,7 @@ class Problem(Generic[R]):
         return scores
 
     def pull_back(self, residuals: Array) -> Array:
-        """Gradient in theta of ``sum_ij residuals_ij scores_ij``."""
+        """Return the gradient in theta of ``sum_ij residuals_ij scores_ij``."""
         gradient = np.empty(self.shape, dtype=self.dtype)
         W = self.weights(gradient)
         if self.is_sparse:
@@ -87,30 +123,53 @@ class Problem(Generic[R]):
         return gradient
 
     def penalty(self, theta: Array) -> float:
+        """Return ``lam ||W||^2``."""
         W = self.weights(theta).astype(np.float64, copy=False)
         return self.lam * float(np.vdot(W, W))
 
     def penalty_gradient(self, theta: Array) -> Array:
+        """Return the gradient of the penalty in theta."""
         gradient = (2 * self.lam) * theta
         if self.fit_intercept:
             gradient[:, -1] = 0
         return np.asarray(gradient.astype(self.dtype, copy=False))
 
     def objective(self, theta: Array) -> float:
+        """Return the penalty plus the risk."""
         return self.penalty(theta) + self.risk.value(self.scores(theta))
+
+
+def is_smooth(problem: Problem[Risk]) -> TypeGuard[Problem[SmoothRisk]]:
+    """Return whether the risk of the problem is continuously differentiable.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem, or one with kinks.
+
+    Returns
+    -------
+    bool
+        False for risks with kinks: the hinge and every max form.
+    """
+    return problem.risk.smooth
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a solver stopped.
+    """The point at which a solver stopped.
 
     Attributes
     ----------
     theta : ndarray of shape (k, d) or (k, d + 1)
+        The parameters.
     objective : float
+        The objective there.
     gap : float or None
-        An upper bound on ``objective`` minus the optimum; None if the risk is not convex.
+        An upper bound on ``objective`` minus the optimum. None if the risk is not convex, or if
+        no certificate was asked for.
     n_iter : int
+        The number of iterations.
     converged : bool
         Whether the tolerance, or the precision of the arithmetic, was reached.
     """

@@ -1,52 +1,78 @@
-"""A rough solution in single precision, from which double precision sets out.
+"""When a rough solution in single precision is worth having, and how rough it may be.
 
-On large data an iteration is as fast as the memory: half the bytes take half the time,
-and the first digits of the solution need no more.
+On large data an iteration is limited by the bandwidth of the memory: half the bytes take half
+the time, and the first digits of the solution need no more precision.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
-from immax.arrays import Vector
 from immax.losses.risks import SampleRisk, SmoothRisk
-from immax.solvers.gap import reachable
-from immax.solvers.lbfgs import lbfgs
-from immax.solvers.memory import Memory
-from immax.solvers.preconditioners import block_cost
+from immax.solvers.gap import reachable_tol
+from immax.solvers.preconditioners import strong_preconditioner
 from immax.solvers.problem import Problem
 
-__all__ = ["rehearse", "worth_rehearsing"]
+__all__ = ["benefits_from_single_precision", "in_single_precision", "single_precision_tol"]
 
-LARGE = 1_000_000  # entries of X
-ROUGH = 1e-3
-
-
-def worth_rehearsing(problem: Problem[Any]) -> bool:
-    """Whether X is in double precision and larger than a cache."""
-    entries = problem.X.nnz if problem.is_sparse else problem.X.size
-    return bool(entries >= LARGE and problem.dtype == np.float64)
+LARGE = 1_000_000  # entries of X, more than a cache holds
+ROUGH_TOL = 1e-3
 
 
-def rehearse(
-    problem: Problem[SampleRisk], tol: float, max_iter: int, random_state: int
-) -> tuple[Vector, Memory, int]:
-    """A starting point, what was learnt on the way, and the iterations that it took."""
+def benefits_from_single_precision(
+    problem: Problem[SmoothRisk],
+) -> TypeGuard[Problem[SampleRisk]]:
+    """Return whether the features are in double precision and larger than a cache.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+
+    Returns
+    -------
+    bool
+        True only if the risk exists in single precision too.
+    """
+    if problem.n_entries < LARGE or problem.dtype != np.float64:
+        return False
+    return hasattr(problem.risk, "single")
+
+
+def in_single_precision(problem: Problem[SampleRisk]) -> Problem[SampleRisk]:
+    """Return the problem in single precision.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem in double precision.
+
+    Returns
+    -------
+    Problem
+        A copy in float32.
+    """
     X = problem.X.astype(np.float32)
-    rough: Problem[SmoothRisk] = Problem(
-        X, problem.risk.single(), problem.lam, problem.fit_intercept
-    )
-    memory = Memory(10)
-    # Where a block preconditioner follows, the moves are forgotten; elsewhere they serve on.
-    goal = ROUGH if np.isfinite(block_cost(problem)) else reachable(0, np.float32)
-    found = lbfgs(
-        rough,
-        tol=max(tol, goal),
-        max_iter=max_iter,
-        random_state=random_state,
-        certify=False,
-        memory=memory,
-    )
-    return found.theta.astype(np.float64), memory.to(np.float64), found.n_iter
+    return Problem(X, problem.risk.single(), problem.lam, problem.fit_intercept)
+
+
+def single_precision_tol(problem: Problem[SmoothRisk]) -> float:
+    """Return the tolerance to which the problem in single precision is solved.
+
+    Where a block preconditioner follows, the steps are forgotten and a rough solution is enough;
+    elsewhere they remain useful, and the solution is as good as single precision allows.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+
+    Returns
+    -------
+    float
+        Relative to the objective.
+    """
+    has_blocks = np.isfinite(strong_preconditioner(problem).cost)
+    return ROUGH_TOL if has_blocks else reachable_tol(0, np.dtype(np.float32))

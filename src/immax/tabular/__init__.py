@@ -1,4 +1,4 @@
-"""From a table of data to features: what columns are, and one pipeline that prepares them."""
+"""From a table to features: a schema of its columns, and the preprocessing that it implies."""
 
 from immax.tabular.columns import Column, Schema, SchemaError, describe_columns
 from immax.tabular.labels import as_labels

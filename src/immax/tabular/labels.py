@@ -1,20 +1,37 @@
-"""A column of labels as an array that classifiers take."""
+"""A column of labels as an array for classifiers."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.datasets.optional import optional_import
 from immax.errors import WrongCall
+from immax.tabular.columns import NEEDS_PANDAS
 
 __all__ = ["as_labels"]
 
 
-def as_labels(column: Any) -> Array:
-    """Truth values and whole numbers as they are, all else as text; other numbers are refused.
+def as_labels(column: ArrayLike) -> Array:
+    """Convert a column of labels to an array.
+
+    Booleans and whole numbers keep their type; everything else becomes strings.
+
+    Parameters
+    ----------
+    column : Series or array-like of shape (n,)
+        The labels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of bool, int64 or object (strings).
+
+    Raises
+    ------
+    ValueError
+        If the labels are numbers that are not whole.
 
     Examples
     --------
@@ -24,7 +41,7 @@ def as_labels(column: Any) -> Array:
     >>> as_labels(pd.Series(["no", "yes"]))
     array(['no', 'yes'], dtype=object)
     """
-    pandas = optional_import("pandas", "tables need pandas: pip install immax[bench]")
+    pandas = optional_import("pandas", NEEDS_PANDAS)
     types = pandas.api.types
     values = pandas.Series(column)
     if types.is_bool_dtype(values):
@@ -34,8 +51,8 @@ def as_labels(column: Any) -> Array:
         if not (numbers % 1 == 0).all():
             bad = numbers[numbers % 1 != 0][0]
             raise WrongCall(
-                f"the target holds the number {bad:g}, which is no class: whole numbers, truth "
-                "values and texts are"
+                f"the target holds the number {bad:g}, which is not a class: labels must be whole "
+                "numbers, booleans or strings"
             )
         return numbers.astype(np.int64)
     return np.asarray(values.astype(str), dtype=object)

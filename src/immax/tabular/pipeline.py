@@ -1,8 +1,8 @@
-"""One pipeline that prepares a table: typed, imputed, encoded, scaled."""
+"""The preprocessing of a table: typed columns, imputation, one-hot encoding and scaling."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -12,23 +12,32 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from immax.arrays import Array
 from immax.datasets.optional import optional_import
-from immax.tabular.columns import Schema
+from immax.tabular.columns import NEEDS_PANDAS, Schema
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 __all__ = ["TypedColumns", "prepare"]
 
-MOST_CATEGORIES = 60  # of a column; rarer ones share a column
-RAREST = 5  # rows of a category that has a column of its own
-MISSING = "missing"
+MAX_CATEGORIES = 60  # columns that a categorical one becomes; rarer categories share one
+MIN_FREQUENCY = 5  # rows of a category that has a column of its own
+MISSING = "missing"  # the category of missing values
+SECONDS_PER_DAY = 86_400
 
 
 class TypedColumns(TransformerMixin, BaseEstimator):
-    """Numbers as floats, dates as days, all else as strings; other columns are dropped.
+    """Select columns and convert them: numbers to floats, dates to days, others to strings.
 
     Parameters
     ----------
-    numbers, dates, categories : list of str
-        Names of columns.
+    numbers : list of str, optional
+        Columns to convert to floats; what is not a number is missing.
+    dates : list of str, optional
+        Columns to convert to days since 1970; what is not a date is missing.
+    categories : list of str, optional
+        Columns to convert to strings; missing values become a category.
     """
 
     def __init__(
@@ -41,38 +50,92 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         self.dates = dates
         self.categories = categories
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: DataFrame, y: object = None) -> Self:  # noqa: ARG002
+        """Do nothing: the columns are given as parameters.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The table.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        TypedColumns
+            The transformer itself.
+        """
         self.fitted_ = True
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: DataFrame) -> DataFrame:
+        """Select and convert the columns.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The table; columns may be in any order.
+
+        Returns
+        -------
+        DataFrame
+        """
         check_is_fitted(self)
-        pandas = optional_import("pandas", "tables need pandas: pip install immax[bench]")
-        columns = {}
+        pandas = optional_import("pandas", NEEDS_PANDAS)
+        columns: dict[str, Series | Array] = {}
         for name in self.numbers or []:
             columns[name] = pandas.to_numeric(X[name], errors="coerce").astype(float)
         for name in self.dates or []:
-            days = pandas.to_datetime(X[name], errors="coerce", format="mixed", utc=True)
-            stamps = days.dt.tz_localize(None).to_numpy("datetime64[s]")
+            dates = pandas.to_datetime(X[name], errors="coerce", format="mixed", utc=True)
+            stamps = dates.dt.tz_localize(None).to_numpy("datetime64[s]")
             seconds = stamps.astype(np.int64).astype(float)
-            columns[name] = np.where(np.isnat(stamps), np.nan, seconds / 86_400)
+            columns[name] = np.where(np.isnat(stamps), np.nan, seconds / SECONDS_PER_DAY)
         for name in self.categories or []:
             text = X[name].astype(object)
             columns[name] = text.where(text.isna(), text.map(str)).fillna(MISSING).astype(object)
         return pandas.DataFrame(columns, index=X.index)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> Array:  # noqa: ARG002
+        """Return the names of the columns in the order of ``transform``.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+        """
         names = [*(self.numbers or []), *(self.dates or []), *(self.categories or [])]
         return np.array(names, dtype=object)
 
 
 def prepare(schema: Schema) -> Pipeline:
-    """The pipeline for a schema, to be fitted inside the folds like any other step."""
+    """Return the preprocessing pipeline for a schema.
+
+    Numbers and dates are imputed by the median and standardised; categories and booleans are
+    one-hot encoded. The pipeline is to be fitted to training data only, like any other step.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns of the table.
+
+    Returns
+    -------
+    Pipeline
+
+    Raises
+    ------
+    ValueError
+        If no column can be used.
+    """
     numbers, dates = schema.named("number"), schema.named("date")
     categories = schema.named("category", "boolean")
     if not (numbers or dates or categories):
         raise ValueError("no column can be used: all are texts, identifiers or constants")
-    steps: list[tuple[str, Any, list[str]]] = []
+    steps: list[tuple[str, BaseEstimator, list[str]]] = []
     if numbers or dates:
         scaled = Pipeline(
             [
@@ -84,8 +147,8 @@ def prepare(schema: Schema) -> Pipeline:
     if categories:
         encoder = OneHotEncoder(
             handle_unknown="infrequent_if_exist",
-            min_frequency=RAREST,
-            max_categories=MOST_CATEGORIES,
+            min_frequency=MIN_FREQUENCY,
+            max_categories=MAX_CATEGORIES,
             sparse_output=False,
         )
         steps.append(("categories", encoder, categories))

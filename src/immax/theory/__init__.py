@@ -1,4 +1,4 @@
-"""The paper's theory as things one can compute.
+"""The paper's theory, as functions that compute it.
 
 Each function names the theorem that it comes from; ``docs/theory.md`` maps the paper to the code.
 """

@@ -8,7 +8,6 @@ is no such family: ``norm_cover`` says what to pay for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,7 +74,7 @@ def _check(complexity: float) -> float:
 def margin_bound(
     scores: ArrayLike, y: ArrayLike, rho: ArrayLike, complexity: float, delta: float = 0.05
 ) -> Bound:
-    """A bound for margins that were fixed before the sample was seen.
+    """Return a bound for margins that were fixed before the sample was seen.
 
     Two classes and one-dimensional scores (Theorem margin-bound-binary)::
 
@@ -93,6 +92,10 @@ def margin_bound(
         The empirical class-sensitive Rademacher complexity of the family for this rho, or a
         bound on it, from ``immax.theory.rademacher``.
     delta : float
+
+    Returns
+    -------
+    Bound
 
     Examples
     --------
@@ -114,7 +117,7 @@ def margin_bound(
 
 
 def uniform_factor(n_classes: int, binary: bool, proof: bool = True) -> float:
-    """What multiplies the complexity in the uniform bounds.
+    """Return what multiplies the complexity in the uniform bounds.
 
     For two classes on one score it is 4. For c classes Theorem margin-bound-multi-uniform says
     ``4 c sqrt(2 c)``; its proof, which goes as that of two classes does, halves all margins
@@ -137,11 +140,11 @@ def uniform_confidence(
     ``3 sqrt(log k / m)``. ``proof=False`` is the statement.
     """
     c = rho.size
-    price = _price(rho, radii, m).sum() * (1 if proof else 1 / 3)
+    price = _penalty_terms(rho, radii, m).sum() * (1 if proof else 1 / 3)
     return float(price + 3 * np.sqrt(((c + 1) * np.log(2) + np.log(1 / delta)) / (2 * m)))
 
 
-def _price(rho: Array, radii: Any, m: float) -> Array:
+def _penalty_terms(rho: Array, radii: Array | float, m: float) -> Array:
     """For each margin, of having been chosen from ``r / 2^j``, j = 1, 2, …; nothing at r."""
     scales = np.log2(2 * radii / rho)
     return np.asarray(3 * np.sqrt(np.log(np.maximum(scales, 1)) / m))
@@ -156,7 +159,7 @@ def uniform_margin_bound(
     delta: float = 0.05,
     proof: bool = True,
 ) -> Bound:
-    """A bound for all margins at once, so that rho may be chosen after seeing the sample.
+    """Return a bound for all margins at once, so that rho may be chosen after seeing the sample.
 
     Two classes (Theorem margin-bound-binary-uniform)::
 
@@ -176,6 +179,10 @@ def uniform_margin_bound(
     proof : bool, default=True
         What the proof gives where it differs from the statement: a smaller factor of the
         complexity for c > 2, and a larger price of the margins.
+
+    Returns
+    -------
+    Bound
     """
     margins = class_vector(rho, "rho")
     largest = class_vector(radii, "radii", margins.size)
@@ -196,12 +203,28 @@ def uniform_margin_bound(
 
 
 def norm_cover(norm: float, delta: float, unit: float = 1.0) -> tuple[float, float]:
-    """The ball to bound, and the delta left, when the norm was found by training.
+    """Return the ball to bound, and the delta left, when the norm was found by training.
 
     Balls of radius ``unit 2^j`` for all integers j share delta by ``(2/3) / ((|j|+1)(|j|+2))``,
     which sums to one over them. A norm falls into the next larger ball. In the bound this costs
     a factor of at most 2 in the complexity, and in the confidence about
     ``2 log(|log_2 norm| + 2)``: a log-log term.
+
+    Parameters
+    ----------
+    norm : float
+        The norm that training found.
+    delta : float
+        The probability with which the bound may fail.
+    unit : float, default=1.0
+        The radius of ball zero.
+
+    Returns
+    -------
+    radius : float
+        The radius of the ball.
+    delta : float
+        The share of delta that is left for it.
 
     Examples
     --------
@@ -224,7 +247,7 @@ def search_margins(
     delta: float = 0.05,
     n_samples: float | None = None,
 ) -> Array:
-    """The margins that make the uniform bound smallest.
+    """Return the margins that make the uniform bound smallest.
 
     The complexity is taken to be ``scale sqrt(sum_k moments_k / rho_k^2)``. In ``1 / rho_k`` the
     empirical term is linear between two of the class's actual margins, and so the least value
@@ -297,8 +320,8 @@ class _Curve:
         self.largest, self.n = largest, n
         self.rho = np.append(self.begin, largest)
 
-    def _value(self, rho: Array, pieces: Any = slice(None)) -> Array:
-        price = _price(rho, self.largest, self.n)
+    def _value(self, rho: Array, pieces: slice | Array | int = slice(None)) -> Array:
+        price = _penalty_terms(rho, self.largest, self.n)
         return np.asarray(self.counts[pieces] - self.sums[pieces] / rho + price)
 
     def at(self, rho: float) -> float:
@@ -307,7 +330,7 @@ class _Curve:
         return float(self._value(np.array(rho), piece))
 
     def best(self, factor: float, square: float, others: float) -> tuple[float, float]:
-        """The best margin, and the value with ``factor sqrt(others + square / rho^2)`` added."""
+        """Return the best margin, and the value plus ``factor sqrt(others + square / rho^2)``."""
         # With t = 1 / rho: the slope of factor sqrt(others + square t^2) is that of sums t.
         room = factor**2 * square - self.sums**2
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""What the theory promises of a fitted model."""
+"""Bounds on the error of a fitted model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.theory.bounds import (
     Bound,
     check_delta,
@@ -88,7 +88,7 @@ class Certificate:
         return "\n".join(lines)
 
     def curve(self, n: int = 60) -> dict[str, Array]:
-        """The terms of the uniform bound as the best margins are scaled up and down."""
+        """Return the terms of the uniform bound as the best margins are scaled up and down."""
         most = float((self._parts.radii / self.best.rho).min())
         factors = np.geomspace(0.05, max(min(20.0, most), 0.1), n)
         rho = np.minimum(factors[:, None] * self.best.rho[None, :], self._parts.radii)
@@ -100,29 +100,9 @@ class Certificate:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the bound against the margins, its three terms stacked; returns the axes."""
-        try:
-            from matplotlib import pyplot
-        except ModuleNotFoundError as error:
-            raise ImportError('drawing needs matplotlib: pip install "immax[report]"') from error
-        ax = pyplot.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
-        curve = self.curve()
-        labels = ("empirical margin loss", "complexity", "confidence")
-        terms = [curve[name] for name in ("empirical", "complexity", "confidence")]
-        ax.stackplot(
-            curve["scale"], *terms, labels=labels, colors=("#4477aa", "#ee8866", "#bbbbbb")
-        )
-        ax.axhline(1, color="black", linestyle="--", linewidth=1)
-        ax.axvline(1, color="black", linestyle=":", linewidth=1)
-        top = max(1.6, min(2.5 * self.best.total, float(np.sum(terms, axis=0).max())))
-        ax.set(
-            xscale="log",
-            xlabel="margins, as a multiple of the best ones",
-            ylabel="bound on the error",
-            ylim=(0, top),
-        )
-        ax.text(curve["scale"][0], 1, " vacuous above", va="bottom", ha="left")
-        ax.legend(loc="upper right")
-        return ax
+        from immax.plots.bound_curve import plot_bound_curve
+
+        return plot_bound_curve(self, ax)
 
 
 class _Parts:
@@ -149,7 +129,7 @@ class _Parts:
         return uniform_margin_bound(*sample, rho, self.complexity(rho), self.radii, self.delta)
 
     def best(self, n_samples: float | None = None) -> Bound:
-        """The least bound, as if there were so many samples with the same margins."""
+        """Return the least bound, as if there were so many samples with the same margins."""
         sample = self.scores, self.labels
         rho = search_margins(*sample, self.moments, self.radii, self.scale, self.delta, n_samples)
         bound = self.at(rho)
@@ -161,8 +141,8 @@ class _Parts:
         )
 
 
-def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, float]:
-    """What the bounds need, and the model's norm."""
+def _parts(model: Any, X: Features, y: ArrayLike, delta: float) -> tuple[_Parts, float]:
+    """Return what the bounds need, and the model's norm."""
     check_delta(delta)
     if getattr(model, "rule", "score") != "score":
         raise ValueError(
@@ -175,17 +155,30 @@ def _parts(model: Any, X: Any, y: ArrayLike, delta: float) -> tuple[_Parts, floa
     return _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta), norm
 
 
-def best_margins(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Array:
-    """The margins of a fitted model that make the uniform bound smallest.
+def best_margins(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> Array:
+    """Return the margins of a fitted model that make the uniform bound smallest.
 
     On the scale of the model's scores. See ``certificate`` for the arguments.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        As in ``certificate``.
+    X, y
+        The training data.
+    delta : float, default=0.05
+        The probability with which the bound may fail.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
     """
     parts, norm = _parts(model, X, y, delta)
     return parts.best().rho * norm
 
 
-def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certificate:
-    """Bounds on the error of a fitted classifier, from the data it was fitted to.
+def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> Certificate:
+    """Return bounds on the error of a fitted classifier, from the data it was fitted to.
 
     The bias is taken as the weight of a further feature that is one, so the norm is
     ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
@@ -200,6 +193,10 @@ def certificate(model: Any, X: Any, y: ArrayLike, delta: float = 0.05) -> Certif
     X, y
         The training data.
     delta : float
+
+    Returns
+    -------
+    Certificate
 
     Examples
     --------

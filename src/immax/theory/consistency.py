@@ -38,7 +38,7 @@ def _distribution(p: ArrayLike) -> Array:
 
 
 def _losses(loss: str, scores: Array, parameters: Array | None) -> Array:
-    """The loss of each label, shape (c,), at one point."""
+    """Return the loss of each label, shape (c,), at one point."""
     c = 2 if scores.ndim == 0 else scores.size
     rows = np.repeat(scores[None], c, axis=0)
     labels = np.arange(c)
@@ -75,7 +75,7 @@ def _check(loss: str, parameters: ArrayLike | None, c: int) -> Array | None:
 def conditional_risk(
     loss: str, p: ArrayLike, scores: ArrayLike, parameters: ArrayLike | None = None
 ) -> float:
-    """The expected loss at a point.
+    """Return the expected loss at a point.
 
     Parameters
     ----------
@@ -87,6 +87,10 @@ def conditional_risk(
     scores : float, or array-like of shape (c,)
     parameters : array-like of shape (c,), optional
         The margins rho; for "cost-sensitive" the costs.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -106,11 +110,22 @@ def conditional_risk(
 def best_conditional_risk(
     loss: str, p: ArrayLike, parameters: ArrayLike | None = None, one_score: bool = False
 ) -> float:
-    """The least expected loss that scores can have at a point.
+    """Return the least expected loss that scores can have at a point.
 
     ``1 - max p`` for the zero-one and the margin loss, ``min_j sum_{k != j} c_k p_k`` for the
     cost-sensitive one; surrogates are minimised numerically, over c scores or, with
     ``one_score``, over a single one.
+
+    Parameters
+    ----------
+    loss, p, parameters
+        As in ``conditional_risk``.
+    one_score : bool, default=False
+        Whether two classes have a single score.
+
+    Returns
+    -------
+    float
     """
     probabilities = _distribution(p)
     c = probabilities.size
@@ -178,10 +193,23 @@ class Excess(NamedTuple):
 
 
 def calibration(p: ArrayLike, scores: ArrayLike, rho: ArrayLike) -> Excess:
-    """Both sides of the H-consistency theorems at a point: ``zero_one <= margin``, always.
+    """Return both sides of the H-consistency theorems at a point: ``zero_one <= margin``.
 
     Theorems H-consistency-binary (a single score) and H-consistency-multi; taking expectations
     gives the theorems.
+
+    Parameters
+    ----------
+    p : array-like of shape (c,)
+        Class probabilities.
+    scores : float, or array-like of shape (c,)
+        The score of class 1, or of all classes.
+    rho : array-like of shape (c,)
+        Margins.
+
+    Returns
+    -------
+    Excess
 
     Examples
     --------
@@ -204,11 +232,20 @@ class CounterExample(NamedTuple):
 
 
 def counter_example(cost_positive: float, cost_negative: float) -> CounterExample:
-    """The distribution of Theorem negative, for costs that differ.
+    """Return the distribution of Theorem negative, for costs that differ.
 
     All mass is at one point, where class 1 has probability ``1/2 - eps``; eps is half of the
     largest that the proof allows, ``(c_+ - c_-) / (2 (c_+ + c_-))``, and of the other sign where
     ``c_+ < c_-``.
+
+    Parameters
+    ----------
+    cost_positive, cost_negative : float
+        The costs of errors on class 1 and class 0, which differ.
+
+    Returns
+    -------
+    CounterExample
 
     Examples
     --------
@@ -234,11 +271,22 @@ def counter_example(cost_positive: float, cost_negative: float) -> CounterExampl
 
 
 def implied_threshold(loss: str, parameters: ArrayLike | None = None) -> float:
-    """The probability of class 1 at which a loss's best score changes its sign, two classes.
+    """Return the probability of class 1 at which a loss's best score changes its sign, two classes.
 
     ``alpha = rho_1 / (rho_0 + rho_1)`` for IMMAX (logistic, hinge and exponential), one half for
     "cross-entropy", "zero-one" and the "margin" loss, ``c_0 / (c_0 + c_1)`` for
     "cost-sensitive".
+
+    Parameters
+    ----------
+    loss : str
+        The loss.
+    parameters : array-like of shape (2,), optional
+        The margins rho; for "cost-sensitive" the costs.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A fitted model as the theory sees it: scores, a norm, and the norms of the data."""
+"""The scores and the norm of a fitted model, and the norms of the data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.kernels.gram import Kernel
 from immax.theory.rademacher import row_norms
 
@@ -23,11 +23,22 @@ class Hypothesis(NamedTuple):
     squares: Array  # (m,), of the squared norms of phi(x)
 
 
-def hypothesis(model: Any, X: Any) -> Hypothesis:
-    """Of a linear classifier, or of a kernel machine for two classes or for all at once.
+def hypothesis(model: Any, X: Features) -> Hypothesis:
+    """Return the hypothesis of a linear classifier or of a kernel machine.
 
     Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
     scikit-learn's SVC.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A linear classifier or a kernel machine.
+    X : array-like or sparse matrix of shape (m, d)
+        The sample.
+
+    Returns
+    -------
+    Hypothesis
     """
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
@@ -46,7 +57,7 @@ def hypothesis(model: Any, X: Any) -> Hypothesis:
     return found
 
 
-def _linear(model: Any, X: Any) -> Hypothesis:
+def _linear(model: Any, X: Features) -> Hypothesis:
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
@@ -57,7 +68,7 @@ def _linear(model: Any, X: Any) -> Hypothesis:
     return Hypothesis(scores, norm, row_norms(X) ** 2 + 1)
 
 
-def _kernel(model: Any, X: Any) -> Hypothesis:
+def _kernel(model: Any, X: Features) -> Hypothesis:
     dual = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     dual = np.asarray(dual, dtype=np.float64)
     if len(model.classes_) > 2 and getattr(model, "multiclass", "ovo") != "max":

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.links import highest_argmax
 from immax.losses.surrogates import runner_up
 from immax.margins import class_vector
@@ -30,7 +30,18 @@ __all__ = [
 
 
 def phi(u: ArrayLike, rho: ArrayLike) -> Array:
-    """The rho-margin loss, ``min(1, max(0, 1 - u / rho))``.
+    """Return the rho-margin loss, ``min(1, max(0, 1 - u / rho))``.
+
+    Parameters
+    ----------
+    u : array-like
+        Margins of samples.
+    rho : array-like
+        Confidence margins, positive.
+
+    Returns
+    -------
+    ndarray
 
     Examples
     --------
@@ -43,7 +54,22 @@ def phi(u: ArrayLike, rho: ArrayLike) -> Array:
 def check_sample(
     scores: ArrayLike, y: ArrayLike, n_classes: int | None = None
 ) -> tuple[Array, Array]:
-    """Scores and labels as arrays that go together."""
+    """Return scores and labels as arrays of matching shapes.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or (n, c)
+        Scores of class 1, or of all classes.
+    y : array-like of int, shape (n,)
+        Class numbers.
+    n_classes : int, optional
+        The number of classes that is expected.
+
+    Returns
+    -------
+    scores : ndarray of shape (n,) or (n, c)
+    y : ndarray of int, shape (n,)
+    """
     h = np.asarray(scores, dtype=np.float64)
     labels = np.asarray(y)
     c = 2 if h.ndim == 1 else h.shape[1] if h.ndim == 2 else 0
@@ -62,7 +88,21 @@ def check_sample(
 
 
 def label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
-    """The class numbers of a fitted model's labels, one for each of ``size`` samples."""
+    """Return the class numbers of a fitted model's labels, one for each of ``size`` samples.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With ``classes_``.
+    y : array-like of shape (size,)
+        Labels of the model.
+    size : int
+        The number of samples.
+
+    Returns
+    -------
+    ndarray of int, shape (size,)
+    """
     classes, given = np.asarray(model.classes_), np.asarray(y)
     labels = np.minimum(np.searchsorted(classes, given), classes.size - 1)
     if given.shape != (size,) or (classes[labels] != given).any():
@@ -71,9 +111,20 @@ def label_numbers(model: Any, y: ArrayLike, size: int) -> Array:
 
 
 def margins_of(scores: ArrayLike, y: ArrayLike) -> Array:
-    """``rho_h(x, y)``: how far the label's score is above the best of the others.
+    """Return ``rho_h(x, y)``, the label's score less the best of the others.
 
-    For one-dimensional scores the signed score, ``y h(x)``.
+    For one-dimensional scores it is the signed score, ``y h(x)``.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or (n, c)
+        Scores of class 1, or of all classes.
+    y : array-like of int, shape (n,)
+        Class numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
     """
     h, labels = check_sample(scores, y)
     if h.ndim == 1:
@@ -82,19 +133,41 @@ def margins_of(scores: ArrayLike, y: ArrayLike) -> Array:
 
 
 def predictions(scores: ArrayLike) -> Array:
-    """The class of the highest score, the highest number on a tie; ``sign(0) = +1``."""
+    """Return the class of the highest score, the highest number on a tie; ``sign(0) = +1``.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or (n, c)
+        Scores of class 1, or of all classes.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
     h = np.asarray(scores, dtype=np.float64)
     return (h >= 0).astype(np.intp) if h.ndim == 1 else highest_argmax(h)
 
 
 def zero_one_loss(scores: ArrayLike, y: ArrayLike) -> Array:
-    """One where the prediction is not the label, per sample, with the paper's tie rule."""
+    """Return one for each sample whose prediction is not its label, else zero.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or (n, c)
+        Scores of class 1, or of all classes.
+    y : array-like of int, shape (n,)
+        Class numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     h, labels = check_sample(scores, y)
     return (predictions(h) != labels).astype(np.float64)
 
 
 def margin_loss(scores: ArrayLike, y: ArrayLike, rho: ArrayLike, by: str = "label") -> Array:
-    """The class-imbalanced margin loss, ``Phi_{rho_k}`` of the margin, per sample.
+    """Return the class-imbalanced margin loss, ``Phi_{rho_k}`` of the margin, per sample.
 
     Parameters
     ----------
@@ -104,6 +177,10 @@ def margin_loss(scores: ArrayLike, y: ArrayLike, rho: ArrayLike, by: str = "labe
     by : {"label", "prediction"}
         Whose margin k is: the label's, as it is defined, or that of the predicted class, as
         Lemmas margin-loss and margin-loss-multi rewrite it. The values are the same.
+
+    Returns
+    -------
+    ndarray of shape (n,)
 
     Examples
     --------
@@ -118,8 +195,10 @@ def margin_loss(scores: ArrayLike, y: ArrayLike, rho: ArrayLike, by: str = "labe
     return phi(margins_of(h, labels), margins[whose])
 
 
-def empirical_margin_loss(model: Any, X: Any, y: ArrayLike, rho: ArrayLike | None = None) -> float:
-    """The mean margin loss of a fitted classifier's scores.
+def empirical_margin_loss(
+    model: Any, X: Features, y: ArrayLike, rho: ArrayLike | None = None
+) -> float:
+    """Return the mean margin loss of a fitted classifier's scores.
 
     Parameters
     ----------
@@ -128,6 +207,10 @@ def empirical_margin_loss(model: Any, X: Any, y: ArrayLike, rho: ArrayLike | Non
         Data, with labels of the model.
     rho : array-like of shape (c,), optional
         The model's ``margins_`` by default.
+
+    Returns
+    -------
+    float
     """
     check_is_fitted(model)
     if rho is None and not hasattr(model, "margins_"):

@@ -9,7 +9,6 @@ in the block of y, so that ``||Phi(x, y)|| = ||x||``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +16,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms as euclidean_norms
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.margins import class_radii, class_vector, positive_number
 
 __all__ = [
@@ -53,8 +52,20 @@ def _draws(n_draws: int) -> Array:
     return np.empty(n_draws)
 
 
-def row_norms(X: Any, order: float = 2) -> Array:
-    """The norms of the rows of a dense or sparse matrix, of order 2 or infinity."""
+def row_norms(X: Features, order: float = 2) -> Array:
+    """Return the norms of the rows of a dense or sparse matrix, of order 2 or infinity.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, d)
+        The matrix.
+    order : {2, inf}, default=2
+        The order of the norm.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
     if sparse.issparse(X):
         rows = sparse.csr_array(X, dtype=np.float64, copy=True)
         rows.sum_duplicates()
@@ -82,14 +93,14 @@ def _second_moment(norms: Array, labels: Array, rho: Array, step: str) -> float:
 
 
 def rademacher_linear(
-    X: Any,
+    X: Features,
     y: ArrayLike,
     rho: ArrayLike,
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """An upper bound on the complexity of ``{w . x : ||w||_2 <= norm}``.
+    """Return an upper bound on the complexity of ``{w . x : ||w||_2 <= norm}``.
 
     Parameters
     ----------
@@ -107,6 +118,10 @@ def rademacher_linear(
         How far to follow the proof: the sum of the samples' own squared norms, which is the
         tightest; the radius of each class, as the theorems say; or one radius for all.
 
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> rademacher_linear([[3.0, 4.0], [0.0, 1.0]], [1, 0], [1.0, 1.0], norm=2.0)
@@ -123,10 +138,29 @@ def rademacher_kernel(
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """The same for a kernel, of whose Gram matrix only the diagonal matters.
+    """Return the same bound for a kernel, given the diagonal of its Gram matrix.
 
     ``step="sample"`` is the trace of the Gram matrix, weighed by ``1 / rho^2`` (Theorem
     rad-kernel-2).
+
+    Parameters
+    ----------
+    diagonal : array-like of shape (m,)
+        Kernel values of the samples with themselves.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    step : {"sample", "classes", "radius"}, default="classes"
+        As in ``rademacher_linear``.
+
+    Returns
+    -------
+    float
     """
     margins = class_vector(rho, "rho")
     squares = np.asarray(diagonal, dtype=np.float64)
@@ -140,19 +174,40 @@ def rademacher_kernel(
 
 
 def rademacher_l1(
-    X: Any,
+    X: Features,
     y: ArrayLike,
     rho: ArrayLike,
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> float:
-    """An upper bound on the complexity of ``{w . x : ||w||_1 <= norm}`` (Theorem rad-kernel-1).
+    """Return an upper bound on the complexity of ``{w . x : ||w||_1 <= norm}``.
+
+    Theorem rad-kernel-1.
 
     ``norm sqrt(2 c sum_k m_k r_k^2 / rho_k^2 log(2 D)) / m`` with radii in the maximum norm and D
     weights in all; for two classes and a single weight vector there is no factor c.
     ``step="sample"`` uses that a coordinate of ``Phi(x, y)`` is not zero for one y only: the
     factor c goes, and the largest column sum of squares takes the place of the radii.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, d)
+        Features.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    step : {"sample", "classes", "radius"}, default="classes"
+        As in ``rademacher_linear``.
+
+    Returns
+    -------
+    float
     """
     margins = class_vector(rho, "rho")
     norms = row_norms(X, np.inf)
@@ -194,7 +249,7 @@ def _summary(draws: Array, confidence: float) -> Estimate:
 
 
 def estimate_linear(
-    X: Any,
+    X: Features,
     y: ArrayLike,
     rho: ArrayLike,
     norm: float,
@@ -202,11 +257,36 @@ def estimate_linear(
     multiclass: bool | None = None,
     n_draws: int = 200,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Estimate:
-    """The complexity of ``{w . x : ||w||_order <= norm}`` by random signs; order 1 or 2.
+    """Return the complexity of ``{w . x : ||w||_order <= norm}`` by random signs; order 1 or 2.
 
     The supremum over the ball is explicit: the dual norm of the weighed sum of features.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, d)
+        Features.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    order : {1, 2}, default=2
+        The order of the norm.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    n_draws : int, default=200
+        The number of draws of random signs.
+    confidence : float, default=0.95
+        The confidence of the interval.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the signs.
+
+    Returns
+    -------
+    Estimate
     """
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2; got {order!r}")
@@ -232,9 +312,33 @@ def estimate_kernel(
     multiclass: bool | None = None,
     n_draws: int = 200,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Estimate:
-    """The same for the ball of a kernel's weights, from the Gram matrix."""
+    """Return the complexity of the ball of a kernel's weights by random signs.
+
+    Parameters
+    ----------
+    gram : array-like of shape (m, m)
+        The Gram matrix.
+    y : array-like of int, shape (m,)
+        Class numbers.
+    rho : array-like of shape (c,)
+        Margins.
+    norm : float
+        The radius of the ball of weights.
+    multiclass : bool, optional
+        As in ``rademacher_linear``.
+    n_draws : int, default=200
+        The number of draws of random signs.
+    confidence : float, default=0.95
+        The confidence of the interval.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the signs.
+
+    Returns
+    -------
+    Estimate
+    """
     margins = class_vector(rho, "rho")
     K = np.asarray(gram, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:

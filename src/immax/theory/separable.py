@@ -40,9 +40,21 @@ class Hyperplane:
 
 
 def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
-    """The largest distance that all samples can have from a hyperplane, and that hyperplane.
+    """Return the largest distance that all samples can have from a hyperplane, and that hyperplane.
 
-    ``y`` holds 0 and 1. A sample that no hyperplane separates is refused.
+    A sample that no hyperplane separates is refused.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Features.
+    y : array-like of shape (m,)
+        Labels, 0 and 1.
+
+    Returns
+    -------
+    margin : float
+    plane : Hyperplane
     """
     features = np.asarray(X, dtype=np.float64)
     labels = np.asarray(y)
@@ -73,10 +85,11 @@ def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
 
 
 def _widest(X: Array, signs: Array) -> Hyperplane:
-    """The hyperplane of the largest margin, by Lawson and Hanson's least-distance programming.
+    """Return the hyperplane of the largest margin.
 
-    ``min ||v|| with G v >= 1`` is a non-negative least-squares problem. Here v is (w, b), and b
-    should cost nothing: the data are moved until the best b is zero, where it does cost nothing.
+    By Lawson and Hanson's least-distance programming, ``min ||v|| with G v >= 1`` is a
+    non-negative least-squares problem. Here v is (w, b), and b should not be penalised: the data
+    are shifted until the best b is zero, where its penalty is zero.
     """
     centre = (X[signs > 0].mean(axis=0) + X[signs < 0].mean(axis=0)) / 2
     scale = float(np.abs(X - centre).max()) or 1.0
@@ -100,7 +113,22 @@ def _widest(X: Array, signs: Array) -> Hyperplane:
 
 
 def optimal_split(margin: float, counts: ArrayLike, radii: ArrayLike | None = None) -> Vector:
-    """``rho_k ∝ m_k^{1/3} r_k^{2/3}`` with the sum ``2 margin`` (equation optimal-separable).
+    """Return ``rho_k ∝ m_k^{1/3} r_k^{2/3}`` with the sum ``2 margin``.
+
+    Equation (optimal-separable).
+
+    Parameters
+    ----------
+    margin : float
+        The geometric margin.
+    counts : array-like of shape (n_classes,)
+        Number of samples per class, ``m_k``.
+    radii : array-like of shape (n_classes,), optional
+        ``r_k``, the largest norm within each class. Equal by default.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
 
     Examples
     --------
@@ -111,7 +139,18 @@ def optimal_split(margin: float, counts: ArrayLike, radii: ArrayLike | None = No
 
 
 def ldam_split(margin: float, counts: ArrayLike) -> Vector:
-    """LDAM's split, the other way round: ``rho_k ∝ m_other^{1/4}``, two classes.
+    """Return LDAM's split, the other way round: ``rho_k ∝ m_other^{1/4}``, two classes.
+
+    Parameters
+    ----------
+    margin : float
+        The geometric margin.
+    counts : array-like of shape (2,)
+        Number of samples per class.
+
+    Returns
+    -------
+    ndarray of shape (2,)
 
     Examples
     --------
@@ -123,9 +162,22 @@ def ldam_split(margin: float, counts: ArrayLike) -> Vector:
 
 
 def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str, Hyperplane]:
-    """The SVM's, LDAM's and IMMAX's hyperplane of a separable sample.
+    """Return the SVM's, LDAM's and IMMAX's hyperplane of a separable sample.
 
     All have the SVM's normal; they stand where the two margins are as each one splits them.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Features.
+    y : array-like of shape (m,)
+        Labels, 0 and 1, that a hyperplane separates.
+    use_radii : bool, default=False
+        Whether IMMAX's split takes the radii of the classes into account.
+
+    Returns
+    -------
+    dict of str to Hyperplane
     """
     margin, svm = geometric_margin(X, y)
     labels = np.asarray(y).astype(np.intp)
@@ -140,7 +192,18 @@ def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str
 
 
 def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
-    """``log(sum_k p_k^order q_k^(1 - order)) / (order - 1)``; order 1 is relative entropy.
+    """Return ``log(sum_k p_k^order q_k^(1 - order)) / (order - 1)``; order 1 is relative entropy.
+
+    Parameters
+    ----------
+    p, q : array-like of shape (n,)
+        Distributions.
+    order : float
+        The order, positive.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -163,11 +226,24 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
 
 
 def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
-    """``sum_k m_k r_k^2 / rho_k^2``, what is under the root in the bounds.
+    """Return ``sum_k m_k r_k^2 / rho_k^2``, the term under the root in the bounds.
 
     By Lemma D3 it is ``(r_bar / rho)^2 exp(2 D_3(r || rho_k / rho))`` with
     ``r_bar = (sum_k m_k^{1/3} r_k^{2/3})^{3/2}``, ``rho = sum_k rho_k``, and r the theory's
     margins of sum one.
+
+    Parameters
+    ----------
+    rho : array-like of shape (n_classes,)
+        Margins.
+    counts : array-like of shape (n_classes,)
+        Number of samples per class, ``m_k``.
+    radii : array-like of shape (n_classes,), optional
+        ``r_k``, the largest norm within each class. Equal by default.
+
+    Returns
+    -------
+    float
     """
     m = class_vector(counts, "counts")
     margins = class_vector(rho, "rho", m.size)
@@ -176,10 +252,23 @@ def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None =
 
 
 def renyi_excess(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:
-    """By what share rho's complexity exceeds that of the best margins of the same sum.
+    """Return the share by which rho's complexity exceeds that of the best margins of its sum.
 
     The complexity is the root of ``complexity_term``, so that this is
     ``exp(D_3(r || rho / sum rho)) - 1``: 0 is the optimum, 1 is twice its complexity.
+
+    Parameters
+    ----------
+    rho : array-like of shape (n_classes,)
+        Margins.
+    counts : array-like of shape (n_classes,)
+        Number of samples per class, ``m_k``.
+    radii : array-like of shape (n_classes,), optional
+        ``r_k``, the largest norm within each class. Equal by default.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The losses of the paper for PyTorch: drop-ins for ``nn.CrossEntropyLoss``, on any device."""
+"""The losses of the paper for PyTorch, in place of ``nn.CrossEntropyLoss`` on any device."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ try:
 except ModuleNotFoundError as error:  # pragma: no cover
     raise ImportError('immax.torch needs PyTorch: pip install "immax[torch]"') from error
 
+from immax.torch.binary_loss import IMMAXBinaryLoss
 from immax.torch.counts import class_counts
 from immax.torch.linear import linear_immax_loss, linear_spec_loss
 from immax.torch.losses import (
@@ -21,12 +22,7 @@ from immax.torch.losses import (
     SpecLoss,
     VectorScalingLoss,
 )
-from immax.torch.margin_losses import (
-    IMMAXBinaryLoss,
-    IMMAXExponentialLoss,
-    IMMAXHingeLoss,
-    IMMAXLoss,
-)
+from immax.torch.margin_losses import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss
 from immax.torch.samplers import class_balanced_sampler, square_root_sampler
 from immax.torch.schedules import DeferredReweighting, MarginWarmup
 

@@ -1,81 +1,120 @@
-"""A call of a loss: all that it is given beside the logits."""
+"""The arguments of one evaluation of a loss, other than the logits."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from immax.torch.table import FIELDS, Table
+from immax.torch.table import COLUMNS, Table
 
-__all__ = ["Call", "looked_up"]
+__all__ = ["Call", "Context", "class_values"]
 
 
-def looked_up(column: Tensor, target: Tensor) -> Tensor:
-    """The entries of a per-class column at the targets, of the targets' shape."""
-    return column.index_select(0, target) if target.ndim == 1 else column[target]
+def class_values(column: Tensor, indices: Tensor) -> Tensor:
+    """Return the entries of a per-class column for each sample.
+
+    Parameters
+    ----------
+    column : Tensor of shape (C,)
+        One value per class.
+    indices : Tensor of int64, of any shape
+        Class numbers.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of ``indices``.
+    """
+    return column.index_select(0, indices) if indices.ndim == 1 else column[indices]
+
+
+class Context(Protocol):
+    """The ``ctx`` of an autograd function that keeps a Call for its backward pass."""
+
+    saved_tensors: tuple[Tensor, ...]
+    needs_input_grad: tuple[bool, ...]
+    options: tuple[float, float, int, str]
+    divisor: Tensor | float | None
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None: ...
 
 
 class Call(NamedTuple):
-    """Labels, the method, what of it was drawn, class weights, and how to reduce.
+    """Labels, the method's table, its random draws, class weights, and the reduction.
 
-    All numbers are of one precision.
+    All floating-point tensors have one precision.
+
+    Attributes
+    ----------
+    target : Tensor of int64, shape (N, …)
+        The labels.
+    indices : Tensor of int64, shape (N, …)
+        The labels with class 0 in place of ``ignore_index``, so that they can index a column.
+    table : Table
+        The method.
+    drop : Tensor of bool, shape (N, …), or None
+        Whether a sample leaves the droppable classes out.
+    weight : Tensor of shape (C,), or None
+        The caller's class weights.
+    ignore_index : int, default=-100
+        The label of samples that do not count.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        As in cross-entropy.
     """
 
-    target: Tensor  # (N, …)
+    target: Tensor
+    indices: Tensor
     table: Table
-    drop: Tensor | None = None  # (N, …), whether the droppable classes are left out
-    weight: Tensor | None = None  # (C,), the caller's
+    drop: Tensor | None = None
+    weight: Tensor | None = None
     ignore_index: int = -100
     reduction: str = "mean"
 
-    def known(self) -> Tensor:
-        """Labels that can be looked up: what is ignored later on is taken for class 0 here."""
-        if self.ignore_index < 0:
-            return self.target.clamp_min(0)
-        return self.target.masked_fill(self.target == self.ignore_index, 0)
-
     def class_weights(self) -> Tensor | None:
-        """The method's and the caller's together."""
+        """Return the product of the method's and the caller's class weights."""
         if self.weight is None or self.table.weight is None:
             return self.table.weight if self.weight is None else self.weight
         return self.weight * self.table.weight
 
     def divisor(self) -> Tensor:
-        """What a mean divides by: how many samples count, or the sum of the caller's weights.
+        """Return the divisor of a mean: how many samples count, or the sum of their weights.
 
-        A method's own weights do not enter.
+        Only the caller's weights enter, not the method's.
         """
         counted = self.target != self.ignore_index
         if self.weight is None:
             return counted.sum()
-        return (looked_up(self.weight, self.known()) * counted).sum()
+        return (class_values(self.weight, self.indices) * counted).sum()
 
     def reduced(self, losses: Tensor) -> Tensor:
-        """Losses, zero where they are ignored, weighed and reduced."""
+        """Weight and reduce losses that are zero for ignored samples."""
         weights = self.class_weights()
         if weights is not None:
-            losses = losses * looked_up(weights, self.known())
+            losses = losses * class_values(weights, self.indices)
         if self.reduction == "none":
             return losses
         total = losses.sum()
         return total if self.reduction == "sum" else total / self.divisor()
 
     def rows(self, rows: slice) -> Call:
-        """The same for some of the samples."""
+        """Return the call for some of the samples."""
         drop = None if self.drop is None else self.drop[rows]
-        return self._replace(target=self.target[rows], drop=drop)
+        return self._replace(target=self.target[rows], indices=self.indices[rows], drop=drop)
 
-    def save(self, ctx: Any, *inputs: Tensor | None) -> None:
-        """Keep inputs and call for a backward pass; PyTorch notices changes in between."""
-        ctx.save_for_backward(*inputs, self.target, self.drop, self.weight, *self.table.columns())
-        ctx.rest = self.table.focus, self.table.drop_rate, self.ignore_index, self.reduction
+    def save(self, ctx: Context, *inputs: Tensor | None) -> None:
+        """Keep inputs and call for a backward pass; PyTorch notices if they change before it."""
+        ctx.save_for_backward(
+            *inputs, self.target, self.indices, self.drop, self.weight, *self.table.columns()
+        )
+        ctx.options = self.table.focus, self.table.drop_rate, self.ignore_index, self.reduction
 
     @classmethod
-    def saved(cls, ctx: Any) -> tuple[tuple[Any, ...], Call]:
-        """The inputs and the call that were kept."""
-        ours = 3 + len(FIELDS)
-        target, drop, weight, *columns = ctx.saved_tensors[-ours:]
-        focus, drop_rate, ignore_index, reduction = ctx.rest
-        table = Table._make([*columns, focus, drop_rate])
-        return ctx.saved_tensors[:-ours], cls(target, table, drop, weight, ignore_index, reduction)
+    def restored(cls, ctx: Context) -> tuple[tuple[Tensor, ...], Call]:
+        """Return the inputs and the call that ``save`` kept."""
+        own = 4 + len(COLUMNS)
+        target, indices, drop, weight, *columns = ctx.saved_tensors[-own:]
+        focus, drop_rate, ignore_index, reduction = ctx.options
+        table = Table.of_columns(columns, focus, drop_rate)
+        call = cls(target, indices, table, drop, weight, ignore_index, reduction)
+        return ctx.saved_tensors[:-own], call

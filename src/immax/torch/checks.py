@@ -1,7 +1,12 @@
-"""Errors in the words of the caller."""
+"""Validation of arguments and labels, with errors that name what is wrong.
+
+Shapes, types and devices are checked on every device. Values are read only where that is cheap
+and possible: on a CPU, and not while a compiler or a transform traces the call.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -9,18 +14,19 @@ __all__ = [
     "check_arguments",
     "check_class_vector",
     "check_classes",
-    "check_margins",
     "check_reduction",
-    "explain_range",
-    "readable",
+    "class_indices",
+    "is_readable",
+    "is_traced",
 ]
 
 REDUCTIONS = ("none", "mean", "sum")
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
 
 
 def check_reduction(reduction: str) -> None:
-    """One of those of cross-entropy."""
+    """Raise a ValueError unless the reduction is one of cross-entropy's."""
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; got {reduction!r}")
 
@@ -28,8 +34,28 @@ def check_reduction(reduction: str) -> None:
 def check_arguments(
     logits: Tensor, target: Tensor, reduction: str, label_smoothing: float = 0.0
 ) -> None:
-    """Shapes and types, which cost nothing to check on any device."""
-    check_reduction(reduction)
+    """Check the arguments that all losses of class numbers share, without reading a value.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+        Scores.
+    target : Tensor of integers, shape (), (N,) or (N, d1, …)
+        Labels.
+    reduction : str
+        As in cross-entropy.
+    label_smoothing : float, default=0.0
+        As in cross-entropy.
+
+    Raises
+    ------
+    TypeError
+        If the labels are not integers.
+    ValueError
+        If anything else is wrong.
+    """
+    if reduction not in REDUCTIONS:
+        check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"label_smoothing must be from 0 to 1; got {label_smoothing!r}")
     if target.dtype not in INTEGERS:
@@ -43,8 +69,12 @@ def check_arguments(
             f"got {logits.dtype} of shape {tuple(logits.shape)}"
         )
     shape = logits.shape
-    expected = shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:]
-    if target.shape != expected:
+    if logits.ndim == 2:  # the most frequent case, without the cost of slices
+        fits = target.ndim == 1 and target.shape[0] == shape[0]
+    else:
+        fits = target.shape == (shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:])
+    if not fits:
+        expected = shape[:0] if logits.ndim == 1 else shape[:1] + shape[2:]
         raise ValueError(
             f"target must have shape {tuple(expected)} to go with logits of shape "
             f"{tuple(shape)}; got {tuple(target.shape)}"
@@ -55,43 +85,58 @@ def check_arguments(
         )
 
 
-def readable(tensor: Tensor) -> bool:
-    """Whether values may be looked at: on a CPU, and not under a compiler or a transform."""
-    return (
-        not torch.compiler.is_compiling()
-        and tensor.is_cpu
-        and not torch._C._are_functorch_transforms_active()
-    )
+def is_traced() -> bool:
+    """Return whether a compiler, an exporter or a function transform is at work."""
+    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
 
 
-def _classes(logits: Tensor) -> int:
+def is_readable(tensor: Tensor, traced: bool | None = None) -> bool:
+    """Return whether values can be read without waiting for a device or breaking a trace.
+
+    ``traced`` is the result of ``is_traced``, if the caller has it already.
+    """
+    if not tensor.is_cpu or type(tensor) not in PLAIN_TENSORS:
+        return False
+    return not (is_traced() if traced is None else traced)
+
+
+def _n_classes(logits: Tensor) -> int:
     return logits.shape[0] if logits.ndim == 1 else logits.shape[1] if logits.ndim else 0
 
 
 def check_classes(logits: Tensor, n_classes: int) -> None:
-    """As many logits as there are classes."""
-    classes = _classes(logits)
+    """Raise a ValueError unless there are as many logits as classes."""
+    classes = _n_classes(logits)
     if classes != n_classes:
         raise ValueError(f"logits have {classes} classes, the loss has {n_classes}")
-
-
-def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> None:
-    """A positive margin for each class, on the logits' device."""
-    check_class_vector(rho, "rho", logits, n_classes)
-    if readable(rho) and not (rho > 0).all():
-        raise ValueError(f"rho must be positive; got {rho.tolist()}")
 
 
 def check_class_vector(
     vector: Tensor, name: str, logits: Tensor, n_classes: int | None = None
 ) -> None:
-    """A tensor with one entry per class, on the logits' device.
+    """Check a tensor with one entry per class, without reading a value.
 
-    There are as many classes as logits, if it is not said otherwise.
+    Parameters
+    ----------
+    vector : Tensor
+        The tensor to check.
+    name : str
+        The argument's name in error messages.
+    logits : Tensor
+        The tensor whose device it must be on.
+    n_classes : int, optional
+        The expected length; as many as there are logits by default.
+
+    Raises
+    ------
+    TypeError
+        If it is not a tensor.
+    ValueError
+        If its shape or device is wrong.
     """
     if not isinstance(vector, Tensor):
         raise TypeError(f"{name} must be a Tensor; got {type(vector).__name__}")
-    classes = _classes(logits) if n_classes is None else n_classes
+    classes = _n_classes(logits) if n_classes is None else n_classes
     if vector.shape != (classes,):
         raise ValueError(
             f"{name} must have shape ({classes},), one number per class; got {tuple(vector.shape)}"
@@ -102,11 +147,50 @@ def check_class_vector(
         )
 
 
-def explain_range(target: Tensor, classes: int, ignore_index: int) -> None:
-    """Raise an IndexError if a label is no class. Reads the labels: for use after a failure."""
-    bad = (target != ignore_index) & ((target < 0) | (target >= classes))
-    if bad.any():
+def _fit(target: Tensor, n_classes: int) -> bool:
+    """Return whether all labels are class numbers."""
+    # As unsigned numbers negative labels are the largest: one reduction checks both ends.
+    return target.numel() == 0 or int(target.numpy().view(np.uint64).max()) < n_classes
+
+
+def class_indices(
+    target: Tensor, n_classes: int, ignore_index: int, traced: bool | None = None
+) -> Tensor:
+    """Return labels that can index a column: class 0 in place of those to be ignored.
+
+    Parameters
+    ----------
+    target : Tensor of int64
+        Labels. Values are checked where they can be read; elsewhere the operation that indexes
+        with them reports a label that is out of range, as the device does.
+    n_classes : int
+        Labels go from 0 to ``n_classes - 1``.
+    ignore_index : int
+        The label of samples that do not count.
+    traced : bool, optional
+        The result of ``is_traced``, if the caller has it already.
+
+    Returns
+    -------
+    Tensor of int64
+        ``target`` itself if no label is to be ignored.
+
+    Raises
+    ------
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
+    """
+    if not is_readable(target, traced):
+        if ignore_index < 0:
+            return target.clamp_min(0)
+        return target.masked_fill(target == ignore_index, 0)
+    if not 0 <= ignore_index < n_classes and _fit(target, n_classes):
+        return target
+    indices = target.masked_fill(target == ignore_index, 0)
+    if not _fit(indices, n_classes):
+        wrong = indices[(indices < 0) | (indices >= n_classes)]
         raise IndexError(
-            f"target holds {int(target[bad][0])}, which is out of bounds: classes go from 0 to "
-            f"{classes - 1}, and ignore_index is {ignore_index}"
+            f"target holds {int(wrong[0])}, which is out of bounds: classes go from 0 to "
+            f"{n_classes - 1}, and ignore_index is {ignore_index}"
         )
+    return indices

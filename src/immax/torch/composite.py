@@ -1,7 +1,8 @@
-"""A Table's loss by differentiable operations: for any device, transform, compiler or order.
+"""The loss of a Table by differentiable operations.
 
 ``F.cross_entropy`` of adjusted logits does nearly all the work, so that reductions, weights,
-ignored labels, smoothing and empty batches are PyTorch's own.
+ignored labels, smoothing and empty batches behave as in PyTorch, on any device, under any
+compiler or transform, and for derivatives of any order.
 """
 
 from __future__ import annotations
@@ -10,61 +11,85 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from immax.torch.call import Call, looked_up
+from immax.torch.call import Call, class_values
+from immax.torch.focal import focal_loss_of
 
-__all__ = ["adjusted", "composite_loss"]
+__all__ = ["adjusted_logits", "composite_loss"]
 
 
-def _by_class(column: Tensor, logits: Tensor) -> Tensor:
+def _along_classes(column: Tensor, logits: Tensor) -> Tensor:
     return column if logits.ndim == 2 else column.view(-1, *[1] * (logits.ndim - 2))
 
 
-def adjusted(logits: Tensor, known: Tensor, call: Call) -> Tensor:
-    """``h_j scale_j / temperature_y + offset_j - target_offset_y [j = y]``, -inf if dropped."""
-    z, table = logits, call.table
+def adjusted_logits(logits: Tensor, call: Call) -> Tensor:
+    """Return the logits of the softmax whose cross-entropy is the loss.
+
+    ``h_j scale_j / temperature_y + offset_j - target_offset_y [j = y]``, and -inf for dropped
+    classes.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (N, C, …)
+        Scores ``h`` in the call's precision.
+    call : Call
+        Labels and table.
+
+    Returns
+    -------
+    Tensor of shape (N, C, …)
+    """
+    z, table, indices = logits, call.table, call.indices
     if table.temperature is not None:
-        z = z / looked_up(table.temperature, known).unsqueeze(1)
+        z = z / class_values(table.temperature, indices).unsqueeze(1)
     if table.scale is not None and table.offset is not None:
-        z = torch.addcmul(_by_class(table.offset, z), z, _by_class(table.scale, z))
+        z = torch.addcmul(_along_classes(table.offset, z), z, _along_classes(table.scale, z))
     elif table.scale is not None:
-        z = z * _by_class(table.scale, z)
+        z = z * _along_classes(table.scale, z)
     elif table.offset is not None:
-        z = z + _by_class(table.offset, z)
+        z = z + _along_classes(table.offset, z)
     if table.target_offset is not None:
-        lowered = looked_up(-table.target_offset, known).unsqueeze(1)
-        z = z.scatter_add(1, known.unsqueeze(1), lowered)
+        lowered = class_values(-table.target_offset, indices).unsqueeze(1)
+        z = z.scatter_add(1, indices.unsqueeze(1), lowered)
     if call.drop is not None and table.droppable is not None:
-        dropped = call.drop.unsqueeze(1) & _by_class(table.droppable, z)
-        dropped = dropped.scatter(1, known.unsqueeze(1), False)
+        dropped = call.drop.unsqueeze(1) & _along_classes(table.droppable, z)
+        dropped = dropped.scatter(1, indices.unsqueeze(1), False)
         z = z.masked_fill(dropped, -torch.inf)
     return z
 
 
-def composite_loss(
-    logits: Tensor, call: Call, label_smoothing: float = 0.0, hopeful: bool = False
-) -> Tensor:
-    """The reduced loss; logits of shape (N, C, …), of the call's precision.
+def composite_loss(logits: Tensor, call: Call, label_smoothing: float = 0.0) -> Tensor:
+    """Return the reduced loss.
 
-    ``hopeful`` looks labels up as they are, which fails on a CPU if one is to be ignored.
+    Parameters
+    ----------
+    logits : Tensor of shape (N, C, …)
+        Scores in the call's precision.
+    call : Call
+        The other arguments.
+    label_smoothing : float, default=0.0
+        As in cross-entropy; not with a focal exponent.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of shape (N, …) without a reduction.
     """
-    z = adjusted(logits, call.target if hopeful else call.known(), call)
+    z = adjusted_logits(logits, call)
     if call.table.focus > 0:
         return _focal(z, call)
-    # A method's own weights do not enter the mean's divisor, those of the caller do.
-    ours = call.reduction == "mean" and call.table.weight is not None
+    # The divisor of a mean has the caller's weights, but not the method's.
+    own_mean = call.reduction == "mean" and call.table.weight is not None
     loss = F.cross_entropy(
         z,
         call.target,
         call.class_weights(),
         ignore_index=call.ignore_index,
-        reduction="sum" if ours else call.reduction,
+        reduction="sum" if own_mean else call.reduction,
         label_smoothing=label_smoothing,
     )
-    return loss / call.divisor() if ours else loss
+    return loss / call.divisor() if own_mean else loss
 
 
 def _focal(z: Tensor, call: Call) -> Tensor:
     nll = F.cross_entropy(z, call.target, ignore_index=call.ignore_index, reduction="none")
-    # Powers have no slope at zero: the smallest number stands in for it.
-    rest = (-torch.expm1(-nll)).clamp_min(torch.finfo(nll.dtype).tiny)
-    return call.reduced(rest.pow(call.table.focus) * nll)
+    return call.reduced(focal_loss_of(nll, call.table.focus))

@@ -1,33 +1,46 @@
-"""Class counts from whatever holds the labels."""
+"""Class counts from labels."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch.utils.data import ConcatDataset, Subset, TensorDataset
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
 from immax.arrays import Array, Vector
 
-__all__ = ["as_counts", "class_counts", "labels_of"]
+__all__ = ["LabelSource", "as_counts", "class_counts", "labels_of"]
+
+LabelSource: TypeAlias = "Dataset[object] | Tensor | ArrayLike"
+"""A data set or an array of labels; where it says so, class counts."""
 
 
-def class_counts(source: Any, num_classes: int | None = None) -> NDArray[np.int64]:
-    """How many samples each class has.
+def class_counts(source: LabelSource, num_classes: int | None = None) -> NDArray[np.int64]:
+    """Count the samples of each class.
 
     Parameters
     ----------
     source : Dataset, Tensor or array-like of labels
-        Of a data set the labels are read from ``targets``, ``labels``, the last tensor of a
-        ``TensorDataset``, or what a ``Subset`` or ``ConcatDataset`` holds, without decoding a
-        sample; where there is none of these, from the samples themselves.
+        The labels of a data set are read from ``targets``, ``labels``, the last tensor of a
+        ``TensorDataset``, or the parts of a ``Subset`` or ``ConcatDataset``, without decoding a
+        sample; if there is none of these, from the samples themselves.
     num_classes : int, optional
-        The highest label plus one, by default.
+        The number of classes; the highest label plus one by default.
+
+    Returns
+    -------
+    ndarray of int64, shape (num_classes,)
+
+    Raises
+    ------
+    ValueError
+        If the labels are not class numbers, or not below ``num_classes``.
 
     Examples
     --------
+    >>> import torch
     >>> class_counts(torch.tensor([0, 0, 2, 1, 0]))
     array([3, 1, 1])
     """
@@ -46,8 +59,18 @@ def class_counts(source: Any, num_classes: int | None = None) -> NDArray[np.int6
     return counts
 
 
-def labels_of(source: Any) -> Array:
-    """The labels that a data set or an array holds."""
+def labels_of(source: LabelSource) -> Array:
+    """Return the labels of a data set or an array.
+
+    Parameters
+    ----------
+    source : Dataset, Tensor or array-like of labels
+        As in ``class_counts``.
+
+    Returns
+    -------
+    ndarray
+    """
     if isinstance(source, Subset):
         return labels_of(source.dataset)[np.asarray(source.indices, dtype=np.intp)]
     if isinstance(source, ConcatDataset):
@@ -57,17 +80,26 @@ def labels_of(source: Any) -> Array:
     for name in ("targets", "labels"):
         if hasattr(source, name):
             return labels_of(getattr(source, name))
-    if isinstance(source, torch.Tensor):
+    if isinstance(source, Tensor):
         return source.detach().cpu().numpy()
-    if isinstance(source, torch.utils.data.Dataset):
-        return np.array([int(source[i][1]) for i in range(len(source))])  # type: ignore[arg-type]
+    if isinstance(source, Dataset):
+        return np.array([int(source[i][1]) for i in range(len(source))])  # type: ignore
     return np.asarray(source)
 
 
-def as_counts(source: Any) -> Vector:
-    """Counts as they are, or counted. Counts are positive, and labels begin with 0."""
-    is_dataset = isinstance(source, torch.utils.data.Dataset)
-    values = None if is_dataset else labels_of(source)
+def as_counts(source: LabelSource) -> Vector:
+    """Return class counts, given as such or as labels.
+
+    Parameters
+    ----------
+    source : Dataset, Tensor or array-like
+        Class counts or labels. Counts are positive: integers with a zero among them are labels.
+
+    Returns
+    -------
+    ndarray of shape (C,)
+    """
+    values = None if isinstance(source, Dataset) else labels_of(source)
     if values is not None and not (values.dtype.kind in "iub" and (values == 0).any()):
         return values.astype(np.float64)
     return class_counts(source if values is None else values).astype(np.float64)

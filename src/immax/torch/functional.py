@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from immax.losses.spec import LossSpec
-from immax.torch import few_passes
 from immax.torch.call import Call
 from immax.torch.checks import (
     check_arguments,
     check_class_vector,
     check_classes,
-    check_margins,
-    explain_range,
-    readable,
+    class_indices,
+    is_traced,
 )
+from immax.torch.column_checks import check_table
 from immax.torch.composite import composite_loss
-from immax.torch.few_passes import FewPasses, few_passes_pay
+from immax.torch.fused import FusedLoss
 from immax.torch.precision import result_dtype, working_dtype
+from immax.torch.routes import Route, choose_route
 from immax.torch.table import Table
 
 __all__ = ["immax_loss", "spec_loss", "table_loss"]
@@ -33,21 +34,36 @@ def immax_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Logistic IMMAX: ``log sum_j exp((h_j - h_y) / rho_y)``.
+    """Return the logistic IMMAX loss, ``log sum_j exp((h_j - h_y) / rho_y)``.
 
     Parameters
     ----------
     logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+        Scores ``h``.
     target : Tensor of int64, shape (), (N,) or (N, d1, …)
-        Class numbers.
+        Class numbers ``y``.
     rho : Tensor of shape (C,)
         The margins; positive. May require a gradient.
     weight : Tensor of shape (C,), optional
         As in cross-entropy: multiplies the losses, and the mean is divided by its sum.
     ignore_index : int, default=-100
-    reduction : {"mean", "sum", "none"}
+        The label of samples that do not count.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        As in cross-entropy.
     label_smoothing : float, default=0.0
         As in cross-entropy, of the logits divided by the target's margin.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong; for a margin the message names the class.
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
 
     References
     ----------
@@ -60,10 +76,16 @@ def immax_loss(
     >>> round(loss.item(), 4)
     0.1269
     """
-    check_arguments(logits, target, reduction, label_smoothing)
-    check_margins(rho, logits)
-    table = Table(temperature=rho)
-    return table_loss(logits, target, table, weight, ignore_index, reduction, label_smoothing)
+    return table_loss(
+        logits,
+        target,
+        Table(rho),
+        weight,
+        ignore_index,
+        reduction,
+        label_smoothing,
+        temperature_name="rho",
+    )
 
 
 def spec_loss(
@@ -76,12 +98,35 @@ def spec_loss(
     label_smoothing: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """The loss of any method of the catalogue.
+    """Return the loss of any method of the catalogue.
 
     The mean is over samples: a method's own class weights do not enter its divisor, a
-    ``weight`` that is given does, as in cross-entropy. ``generator`` seeds the draws of a spec
-    with a ``drop_rate``. The spec's table is made anew at each call; in a training loop
-    ``immax.torch.SpecLoss`` keeps it.
+    ``weight`` that is given does, as in cross-entropy.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+        Scores.
+    target : Tensor of int64, shape (), (N,) or (N, d1, …)
+        Class numbers.
+    spec : LossSpec
+        The method. Its tensors are made in each call; ``immax.torch.SpecLoss`` keeps them.
+    weight, ignore_index, reduction, label_smoothing
+        As in ``immax_loss``; no label smoothing with a focal exponent or a ``drop_rate``.
+    generator : torch.Generator, optional
+        The source of the draws of a spec with a ``drop_rate``; PyTorch's default by default.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong.
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
 
     Examples
     --------
@@ -98,24 +143,6 @@ def spec_loss(
     )
 
 
-def _ordinary(logits: Tensor, target: Tensor, table: Table) -> bool:
-    """Whether this is a small batch on a CPU that is what it should be at first sight."""
-    column = table.column()
-    dtype = logits.dtype
-    return (
-        readable(logits)
-        and logits.ndim == 2
-        and target.ndim == 1
-        and target.shape[0] == logits.shape[0]
-        and target.dtype is torch.int64
-        and (dtype is torch.float32 or dtype is torch.float64)
-        and (column is None or (column.dtype is dtype and column.shape[0] == logits.shape[1]))
-        and logits.numel() < few_passes.FEWEST_ENTRIES
-        and not table.many_steps
-        and not torch.is_autocast_enabled("cpu")
-    )
-
-
 def table_loss(
     logits: Tensor,
     target: Tensor,
@@ -125,61 +152,87 @@ def table_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     generator: torch.Generator | None = None,
+    temperature_name: str = "temperature",
 ) -> Tensor:
-    """The one way into the kernels: check, bring to one shape and precision, choose."""
-    if weight is None and label_smoothing == 0 and _ordinary(logits, target, table):
-        # For small batches a dozen checks take as long as the loss; on a failure they follow.
-        try:
-            call = Call(target, table, None, None, ignore_index, reduction)
-            return composite_loss(logits, call, hopeful=True)
-        except (IndexError, RuntimeError, ValueError):
-            pass
+    """Return the loss of a table of per-class tensors.
+
+    Every loss that is a ``LossSpec`` comes through here. Arguments are validated once, brought to
+    one precision, and given to the code that ``immax.torch.routes`` chooses.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+        Scores.
+    target : Tensor of int64, shape (), (N,) or (N, d1, …)
+        Class numbers.
+    table : Table
+        The columns of the method.
+    weight : Tensor of shape (C,), optional
+        As in cross-entropy: multiplies the losses, and the mean is divided by its sum.
+    ignore_index : int, default=-100
+        The label of samples that do not count.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        As in cross-entropy.
+    label_smoothing : float, default=0.0
+        As in cross-entropy; not with a focal exponent or dropped classes.
+    generator : torch.Generator, optional
+        The source of the draws of a table with droppable classes.
+    temperature_name : str, default="temperature"
+        What error messages call that column.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument or a column of the table is wrong; the message names the column and the
+        class.
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
+    """
     check_arguments(logits, target, reduction, label_smoothing)
-    column = table.column()
-    if column is not None:
-        check_class_vector(column, "rho", logits)
+    traced = is_traced()
+    unit_margins = check_table(table, logits, None, temperature_name, traced)
     if weight is not None:
         check_class_vector(weight, "weight", logits)
-    if label_smoothing and table.many_steps:
-        raise ValueError("label_smoothing does not go with a focal exponent or dropped classes")
-    if logits.ndim == 1:
-        loss = table_loss(
-            logits.unsqueeze(0),
-            target.unsqueeze(0),
-            table,
-            weight,
-            ignore_index,
-            reduction,
-            label_smoothing,
-            generator,
-        )
-        return loss.squeeze(0) if reduction == "none" else loss
-    working, result = working_dtype(logits.dtype), result_dtype(logits)
-    # Small batches notice even casts that change nothing.
-    if logits.dtype != working:
-        logits = logits.to(working)
-    if target.dtype != torch.int64:
+    if label_smoothing and table.drops_or_focuses:
+        raise ValueError("label_smoothing cannot be combined with a focal exponent or drop_rate")
+    without_batch = logits.ndim == 1
+    if without_batch:
+        logits, target = logits.unsqueeze(0), target.unsqueeze(0)
+    # Small batches notice even conversions that change nothing.
+    if target.dtype is not torch.int64:
         target = target.long()
+    working, result = working_dtype(logits.dtype), result_dtype(logits)
+    scores = logits if logits.dtype is working else logits.to(working)
     call = Call(
         target,
+        class_indices(target, logits.shape[1], ignore_index, traced),
         table.to(working),
-        table.draw(target, generator),
+        None if table.droppable is None else table.draw(target, generator),
         None if weight is None else weight.to(working),
         ignore_index,
         reduction,
     )
-    if torch.compiler.is_compiling():
-        return composite_loss(logits, call, label_smoothing).to(result)
-    may_fail = readable(logits)
-    try:
-        if few_passes_pay(logits, call, label_smoothing):
-            loss = FewPasses.apply(logits, call)
-        else:
-            loss = composite_loss(logits, call, label_smoothing, hopeful=may_fail)
-    except (IndexError, RuntimeError):
-        if not may_fail:
-            raise
-        explain_range(target, logits.shape[1], ignore_index)
-        # Labels to be ignored had been looked up.
-        loss = composite_loss(logits, call, label_smoothing)
-    return loss if loss.dtype == result else loss.to(result)
+    route = choose_route(scores, call, label_smoothing, unit_margins=unit_margins, traced=traced)
+    if route is Route.CROSS_ENTROPY:
+        # On the logits as they are, so that results are equal to the last bit.
+        weight = None if weight is None else weight.to(result)
+        loss = F.cross_entropy(
+            logits,
+            target,
+            weight,
+            ignore_index=ignore_index,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
+    elif route is Route.COMPOSITE:
+        loss = composite_loss(scores, call, label_smoothing)
+    else:
+        loss = FusedLoss.apply(scores, call, route)
+    if loss.dtype is not result:
+        loss = loss.to(result)
+    return loss.squeeze(0) if without_batch and reduction == "none" else loss

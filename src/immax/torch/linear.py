@@ -1,35 +1,31 @@
-"""The last layer and the loss as one call that never holds all the logits.
+"""The last layer and the loss as one function that never holds all the logits.
 
-A block of rows at a time: logits, losses, their gradients in the same memory, and from these
-the gradients of features, weight and bias, all in the forward pass. What is held beside them
-is one block.
+The forward pass goes through the samples block by block: logits, losses, their gradients in the
+same memory, and from these the gradients of features, weight and bias. The only other memory is
+that of one block.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from immax.losses.spec import LossSpec
-from immax.torch.call import Call
-from immax.torch.checks import (
-    check_arguments,
-    check_class_vector,
-    check_margins,
-    explain_range,
-    readable,
-)
+from immax.torch.call import Call, Context
+from immax.torch.checks import check_arguments, check_class_vector, class_indices
+from immax.torch.column_checks import check_margins
 from immax.torch.composite import composite_loss
-from immax.torch.few_passes import loss_and_gradient, per_sample
+from immax.torch.fused import loss_and_gradient, sample_gradient
 from immax.torch.precision import autocast_on, result_dtype, working_dtype
+from immax.torch.routes import Route, choose_route
 from immax.torch.table import Table
 
 __all__ = ["linear_immax_loss", "linear_spec_loss"]
 
-BLOCK_ENTRIES = 2**24  # of the logits that are held at a time
+BLOCK_ENTRIES = 2**24  # logits of a block
 
 
 def linear_immax_loss(
@@ -42,20 +38,38 @@ def linear_immax_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """``immax_loss(F.linear(features, weight, bias), target, rho)`` without its memory.
+    """Return ``immax_loss(F.linear(features, weight, bias), target, rho)`` in less memory.
 
     Parameters
     ----------
     features : Tensor of shape (…, d)
+        The inputs of the last layer.
     weight : Tensor of shape (C, d)
-        Of the last layer, as in ``nn.Linear``.
+        The weight of the last layer, as in ``nn.Linear``.
     target : Tensor of int64, shape (…)
+        Class numbers.
     rho : Tensor of shape (C,)
+        The margins; positive.
     bias : Tensor of shape (C,), optional
+        The bias of the last layer.
     class_weight : Tensor of shape (C,), optional
         The ``weight`` of ``immax_loss``.
-    ignore_index, reduction
-        As in ``immax_loss``.
+    ignore_index : int, default=-100
+        The label of samples that do not count.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        As in cross-entropy.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong; for a margin the message names the class.
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
 
     Notes
     -----
@@ -80,7 +94,29 @@ def linear_spec_loss(
     reduction: str = "mean",
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """The same for any method of the catalogue."""
+    """Return ``spec_loss(F.linear(features, weight, bias), target, spec)`` in less memory.
+
+    Parameters
+    ----------
+    features, weight, target, bias, class_weight, ignore_index, reduction
+        As in ``linear_immax_loss``.
+    spec : LossSpec
+        The method.
+    generator : torch.Generator, optional
+        The source of the draws of a spec with a ``drop_rate``; PyTorch's default by default.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong.
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
+    """
     if spec.n_classes != weight.shape[0]:
         raise ValueError(f"weight has {weight.shape[0]} classes, the spec {spec.n_classes}")
     table = Table.of(spec, weight.device, working_dtype(weight.dtype))
@@ -120,45 +156,51 @@ def _linear_loss(
     if class_weight is not None:
         check_class_vector(class_weight, "class_weight", weight, len(weight))
         class_weight = class_weight.to(working)
+    target = target.long()
     call = Call(
-        target.long(),
+        target,
+        class_indices(target, len(weight), ignore_index),
         table.to(working),
         table.draw(target, generator),
         class_weight,
         ignore_index,
         reduction,
     )
-    transformed = torch._C._are_functorch_transforms_active()
-    if torch.compiler.is_compiling() or transformed:
+    route = choose_route(features, call, by_blocks=True)
+    if route is Route.COMPOSITE:
         losses = composite_loss(F.linear(features, weight, bias).to(working), call)
     else:
-        try:
-            losses = _LinearLoss.apply(features, weight, bias, call, torch.is_grad_enabled())
-        except (IndexError, RuntimeError):
-            if readable(weight):
-                explain_range(call.target, len(weight), ignore_index)
-            raise
+        losses = _LinearLoss.apply(features, weight, bias, call, route, torch.is_grad_enabled())
     losses = losses.to(result_dtype(features))
     return losses.view(shape) if reduction == "none" else losses
+
+
+Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
+
+
+class _LinearContext(Context, Protocol):
+    gradients: Gradients | None
+    route: Route
 
 
 class _LinearLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: _LinearContext,
         features: Tensor,
         weight: Tensor,
         bias: Tensor | None,
         call: Call,
+        route: Route,
         training: bool,
     ) -> Tensor:
         call.save(ctx, features, weight, bias)
-        ctx.divisor = None
+        ctx.route, ctx.divisor = route, None
         now = training and call.reduction != "none"
         wanted = ctx.needs_input_grad[:3] if now else (False, False, False)
-        losses, ctx.gradients = _by_blocks(features, weight, bias, call, wanted)
+        losses, ctx.gradients = _by_blocks(features, weight, bias, call, route, wanted)
         if call.reduction == "none":
-            # Each sample's gradient will be weighed: they cannot be added up before.
+            # The samples' gradients cannot be added before each is multiplied by its factor.
             ctx.gradients = None
             return losses
         if call.reduction == "sum":
@@ -167,24 +209,21 @@ class _LinearLoss(torch.autograd.Function):
         return losses.sum() / ctx.divisor
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _LinearContext, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradients, ctx.gradients = ctx.gradients, None
         if torch.is_grad_enabled():
-            return *_with_graph(ctx, upstream), None, None
-        (features, weight, bias), call = Call.saved(ctx)
-        factor = upstream if ctx.divisor is None else per_sample(upstream, ctx.divisor)
+            return *_differentiable_gradients(ctx, upstream), None, None, None
+        (features, weight, bias), call = Call.restored(ctx)
+        factor = upstream if ctx.divisor is None else sample_gradient(upstream, ctx.divisor)
         if gradients is None:
             wanted, rows = ctx.needs_input_grad[:3], factor.expand(len(features))
-            _, gradients = _by_blocks(features, weight, bias, call, wanted, rows)
+            _, gradients = _by_blocks(features, weight, bias, call, ctx.route, wanted, rows)
         else:
             for gradient in gradients:
                 if gradient is not None:
                     gradient.mul_(factor.to(gradient.dtype))
         pairs = zip(gradients, (features, weight, bias), strict=True)
-        return *(g if g is None else g.to(t.dtype) for g, t in pairs), None, None
-
-
-Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
+        return *(g if g is None else g.to(t.dtype) for g, t in pairs), None, None, None
 
 
 def _by_blocks(
@@ -192,12 +231,13 @@ def _by_blocks(
     weight: Tensor,
     bias: Tensor | None,
     call: Call,
-    wanted: tuple[bool, bool, bool],
+    route: Route,
+    wanted: tuple[bool, ...],
     row_factor: Tensor | None = None,
 ) -> tuple[Tensor, Gradients]:
-    """Losses, and the gradients that are wanted of their sum, weighed by ``row_factor``.
+    """Return losses, and the gradients of their sum with the weights ``row_factor``.
 
-    Gradients are in the precision of the computation: sums of half ones would overflow.
+    Gradients are in the precision of the computation: sums in half precision would overflow.
     """
     n, c = len(features), len(weight)
     working = working_dtype(features.dtype)
@@ -215,7 +255,7 @@ def _by_blocks(
         logits = torch.mm(x, weight.T, out=buffer[: len(x)])
         if bias is not None:
             logits += bias
-        batch = loss_and_gradient(logits.to(working), call.rows(rows), in_place=True)
+        batch = loss_and_gradient(logits.to(working), call.rows(rows), route, in_place=True)
         losses[rows], gradient = batch.losses, batch.gradient
         if row_factor is not None:
             gradient *= row_factor[rows].unsqueeze(1)
@@ -228,10 +268,10 @@ def _by_blocks(
     return losses, (d_features, d_weight, d_bias)
 
 
-def _with_graph(ctx: Any, upstream: Tensor) -> list[Tensor | None]:
-    """Gradients that can be differentiated again; these need the logits."""
-    inputs, call = Call.saved(ctx)
+def _differentiable_gradients(ctx: _LinearContext, upstream: Tensor) -> list[Tensor | None]:
+    """Return gradients that can be differentiated again; these need all the logits."""
+    inputs, call = Call.restored(ctx)
     wanted = [t for t, need in zip(inputs, ctx.needs_input_grad, strict=False) if need]
     loss = composite_loss(F.linear(*inputs).to(working_dtype(inputs[0].dtype)), call)
-    found = iter(torch.autograd.grad(loss, wanted, upstream, create_graph=True))
-    return [next(found) if need else None for need in ctx.needs_input_grad[:3]]
+    gradients = iter(torch.autograd.grad(loss, wanted, upstream, create_graph=True))
+    return [next(gradients) if need else None for need in ctx.needs_input_grad[:3]]

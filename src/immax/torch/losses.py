@@ -1,21 +1,31 @@
-"""The methods of the catalogue as modules: ``Loss(counts)`` in place of ``CrossEntropyLoss()``."""
+"""The methods of the catalogue as modules: ``Loss(counts)`` replaces ``CrossEntropyLoss()``.
+
+``MODULES`` has the module of every method of ``immax.losses.catalog``. Another method is a
+subclass of ``CatalogLoss``, whose hyper-parameters and defaults come from the catalogue, and a row
+of that table.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import inspect
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from numpy.typing import ArrayLike
+from torch import Tensor
+from torch.types import Device
 
-from immax.losses.catalog import make_spec
-from immax.losses.spec import LossSpec
-from immax.torch.checks import check_classes
-from immax.torch.counts import as_counts
-from immax.torch.functional import table_loss
-from immax.torch.table import FIELDS, Table, spec_tensors
+from immax.losses.catalog import METHODS
+from immax.torch.class_loss import ClassLoss, SpecLoss
+from immax.torch.counts import LabelSource, as_counts
+from immax.torch.margin_losses import IMMAXLoss
 
 __all__ = [
+    "MODULES",
     "BalancedSoftmaxLoss",
+    "CatalogLoss",
     "ClassBalancedLoss",
     "CrossEntropyLoss",
     "EqualizationLoss",
@@ -28,194 +38,195 @@ __all__ = [
 ]
 
 
-class ClassLoss(nn.Module):
-    """What all the losses of class numbers have: the arguments of ``nn.CrossEntropyLoss``."""
+class CatalogLoss(SpecLoss):
+    """A method of the catalogue by class counts.
 
-    class_weight: Tensor | None
-
-    def __init__(
-        self,
-        weight: Any = None,
-        ignore_index: int = -100,
-        reduction: str = "mean",
-        device: Any = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__()
-        if weight is not None:
-            weight = torch.as_tensor(
-                weight, device=device, dtype=dtype or torch.get_default_dtype()
-            )
-        self.register_buffer("class_weight", weight)
-        self.ignore_index = ignore_index
-        self.reduction = reduction
-
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        super().register_buffer(name, tensor, persistent)
-        # torch.export counts buffers as if those that are None came last.
-        for empty in [key for key, value in self._buffers.items() if value is None]:
-            self._buffers[empty] = self._buffers.pop(empty)
-
-    def _load_from_state_dict(self, state: Any, prefix: str, *args: Any) -> None:
-        # Weights that a schedule has given, or has not given yet.
-        given = state.get(prefix + "class_weight")
-        if given is None:
-            self.class_weight = None
-        elif self.class_weight is None:
-            self.class_weight = torch.empty_like(given)
-        super()._load_from_state_dict(state, prefix, *args)
-
-
-class SpecLoss(ClassLoss):
-    """The loss of a LossSpec.
+    A subclass names its method, and takes over the method's hyper-parameters and their defaults:
+    ``class LDAMLoss(CatalogLoss, method="ldam")`` has the signature
+    ``LDAMLoss(counts, C=0.5, *, weight=None, …)``.
 
     Parameters
     ----------
-    spec : LossSpec
-    weight : array-like of shape (C,), optional
-        Class weights over and above the method's own; as in cross-entropy, a mean is divided
-        by their sum.
-    ignore_index, reduction, label_smoothing
-        As in ``nn.CrossEntropyLoss``.
-    device, dtype
-        Of the buffers; the default dtype by default. Logits in double precision deserve a
-        ``dtype=torch.float64``.
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts, or labels to be counted. An array of integers that contains a zero is taken
+        for labels, since counts are positive.
+    *args, **params : float
+        The method's hyper-parameters, by position or by name.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
 
-    Examples
-    --------
-    >>> from immax.losses import catalog
-    >>> criterion = SpecLoss(catalog.la([900, 90, 10], tau=0.5))
-    >>> criterion(torch.zeros(2, 3), torch.tensor([0, 2])).item()
-    1.4767614603042603
+    Raises
+    ------
+    TypeError
+        If the method has no such hyper-parameter.
+    ValueError
+        If a hyper-parameter is out of its range.
     """
-
-    def __init__(
-        self,
-        spec: LossSpec,
-        weight: Any = None,
-        ignore_index: int = -100,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-        device: Any = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(weight, ignore_index, reduction, device, dtype)
-        self.spec = spec
-        self.label_smoothing = label_smoothing
-        for name, tensor in spec_tensors(spec, device, dtype).items():
-            self.register_buffer(name, tensor)
-
-    def table(self) -> Table:
-        """The buffers, as the kernels take them."""
-        columns: dict[str, Any] = {name: self._buffers[name] for name in FIELDS}
-        return Table(**columns, focus=self.spec.focus, drop_rate=self.spec.drop_rate)
-
-    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        check_classes(logits, self.spec.n_classes)
-        return table_loss(
-            logits,
-            target,
-            self.table(),
-            self.class_weight,
-            self.ignore_index,
-            self.reduction,
-            self.label_smoothing,
-        )
-
-    def extra_repr(self) -> str:
-        return f"{self.spec.name}, classes={self.spec.n_classes}, reduction={self.reduction!r}"
-
-
-class _CatalogLoss(SpecLoss):
-    """A method by its name; ``counts`` are class counts, a data set, or an array of labels."""
 
     method: ClassVar[str]
 
-    def __init__(self, counts: Any, *, _options: dict[str, Any], **params: Any) -> None:
-        super().__init__(make_spec(self.method, as_counts(counts), **params), **_options)
-
-
-class CrossEntropyLoss(_CatalogLoss):
-    """Cross-entropy, ``-log softmax(h)_y``: on the same way as the other methods."""
-
-    method = "ce"
-
-    def __init__(self, counts: Any, **options: Any) -> None:
-        super().__init__(counts, _options=options)
-
-
-class ReweightedLoss(_CatalogLoss):
-    """Re-weighting: ``-(m / m_y) log softmax(h)_y``."""
-
-    method = "rw"
-
-    def __init__(self, counts: Any, **options: Any) -> None:
-        super().__init__(counts, _options=options)
-
-
-class BalancedSoftmaxLoss(_CatalogLoss):
-    """Balanced softmax: ``-log(m_y e^{h_y} / sum_j m_j e^{h_j})``."""
-
-    method = "bs"
-
-    def __init__(self, counts: Any, **options: Any) -> None:
-        super().__init__(counts, _options=options)
-
-
-class EqualizationLoss(_CatalogLoss):
-    """Equalization: classes with ``m_j / m < threshold`` drop out of the negatives at rate p.
-
-    Draws come from PyTorch's generator of the device.
-    """
-
-    method = "equal"
+    def __init_subclass__(cls, *, method: str) -> None:
+        super().__init_subclass__()
+        cls.method = method
+        own = inspect.signature(METHODS[method].make).parameters.values()
+        options = inspect.signature(CatalogLoss.__init__).parameters.values()
+        keywords = [option for option in options if option.kind is option.KEYWORD_ONLY]
+        cls.__signature__ = inspect.Signature([*own, *keywords])  # type: ignore[attr-defined]
 
     def __init__(
-        self, counts: Any, p: float = 0.9, threshold: float = 1.76e-3, **options: Any
+        self,
+        counts: LabelSource,
+        *args: float,
+        weight: ArrayLike | Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        **params: float,
     ) -> None:
-        super().__init__(counts, p=p, threshold=threshold, _options=options)
+        spec = METHODS[self.method].make(as_counts(counts), *args, **params)
+        super().__init__(spec, weight, ignore_index, reduction, label_smoothing, device, dtype)
 
 
-class LogitAdjustedLoss(_CatalogLoss):
-    """Logit adjustment: ``-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})``."""
+class CrossEntropyLoss(CatalogLoss, method="ce"):
+    """Cross-entropy, ``-log softmax(h)_y``, computed as the other methods are.
 
-    method = "la"
-
-    def __init__(self, counts: Any, tau: float = 1.0, **options: Any) -> None:
-        super().__init__(counts, tau=tau, _options=options)
-
-
-class ClassBalancedLoss(_CatalogLoss):
-    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``."""
-
-    method = "cb"
-
-    def __init__(self, counts: Any, gamma: float = 0.9, **options: Any) -> None:
-        super().__init__(counts, gamma=gamma, _options=options)
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts, or labels to be counted; only the number of classes matters.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
 
 
-class FocalLoss(_CatalogLoss):
-    """Focal: ``-(1 - p_y)^gamma log p_y``."""
+class ReweightedLoss(CatalogLoss, method="rw"):
+    """Re-weighting: ``-(m / m_y) log softmax(h)_y``.
 
-    method = "focal"
-
-    def __init__(self, counts: Any, gamma: float = 1.0, **options: Any) -> None:
-        super().__init__(counts, gamma=gamma, _options=options)
-
-
-class LDAMLoss(_CatalogLoss):
-    """LDAM: cross-entropy with the target's logit lowered by ``C / m_y^{1/4}``."""
-
-    method = "ldam"
-
-    def __init__(self, counts: Any, C: float = 0.5, **options: Any) -> None:
-        super().__init__(counts, C=C, _options=options)
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
 
 
-class VectorScalingLoss(_CatalogLoss):
-    """Vector scaling: logits times ``(m_j / max m)^gamma`` plus ``tau log(m_j / m)``."""
+class BalancedSoftmaxLoss(CatalogLoss, method="bs"):
+    """Balanced softmax: ``-log(m_y e^{h_y} / sum_j m_j e^{h_j})``.
 
-    method = "vs"
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
 
-    def __init__(self, counts: Any, gamma: float = 0.15, tau: float = 1.0, **options: Any) -> None:
-        super().__init__(counts, gamma=gamma, tau=tau, _options=options)
+
+class EqualizationLoss(CatalogLoss, method="equal"):
+    """Equalization: rare classes are dropped from the negatives at random.
+
+    Draws come from PyTorch's default generator of the device.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    p : float, default=0.9
+        The probability with which a sample drops the rare classes.
+    threshold : float, default=1.76e-3
+        Classes with ``m_k / m < threshold`` are rare.
+    weight, ignore_index, reduction, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
+class LogitAdjustedLoss(CatalogLoss, method="la"):
+    """Logit adjustment: ``-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    tau : float, default=1.0
+        The exponent of the counts; positive.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
+class ClassBalancedLoss(CatalogLoss, method="cb"):
+    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    gamma : float, default=0.9
+        Strictly between 0 and 1.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
+class FocalLoss(CatalogLoss, method="focal"):
+    """Focal: ``-(1 - p_y)^gamma log p_y`` with ``p = softmax(h)``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts, or labels to be counted; only the number of classes matters.
+    gamma : float, default=1.0
+        The focal exponent; not negative.
+    weight, ignore_index, reduction, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
+class LDAMLoss(CatalogLoss, method="ldam"):
+    """LDAM: cross-entropy with the target's logit lowered by ``C / m_y^{1/4}``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    C : float, default=0.5
+        The scale of the offsets; positive.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
+class VectorScalingLoss(CatalogLoss, method="vs"):
+    """Vector scaling: logits times ``(m_j / max m)^gamma`` plus ``tau log(m_j / m)``.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    gamma : float, default=0.15
+        The exponent of the scales; not negative.
+    tau : float, default=1.0
+        The factor of the offsets; not negative.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
+MODULES: Mapping[str, type[ClassLoss]] = MappingProxyType(
+    {
+        "immax": IMMAXLoss,
+        "ce": CrossEntropyLoss,
+        "rw": ReweightedLoss,
+        "bs": BalancedSoftmaxLoss,
+        "equal": EqualizationLoss,
+        "la": LogitAdjustedLoss,
+        "cb": ClassBalancedLoss,
+        "focal": FocalLoss,
+        "ldam": LDAMLoss,
+        "vs": VectorScalingLoss,
+    }
+)
+"""The module of every method of the catalogue."""

@@ -1,4 +1,4 @@
-"""Norms of a network that can stand for the paper's ``Lambda_H``."""
+"""Norms of a network, for the paper's ``Lambda_H``."""
 
 from __future__ import annotations
 
@@ -12,19 +12,33 @@ __all__ = ["frobenius_complexity", "spectral_complexity"]
 
 
 def _matrices(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    """The weights of linear and convolutional layers, each as a matrix of its outputs."""
+    """Yield the weights of linear and convolutional layers as matrices, a row per output."""
     for name, module in model.named_modules():
         if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             yield name, module.weight.detach().flatten(1).double()
 
 
 def frobenius_complexity(model: nn.Module) -> float:
-    """``sqrt(2) 2^(L-1) prod_l ||W_l||_F`` for L layers.
+    """Return ``sqrt(2) 2^(L-1) prod_l ||W_l||_F`` for L layers.
 
-    With it the Rademacher complexity of ReLU networks with one output and no biases is at most
-    ``Lambda r / sqrt(m)`` (Neyshabur, Tomioka and Srebro 2015, Theorem 1 with p = q = 2).
-    Convolutions are taken as the matrices of their filters, which is a convention, not their
-    operator.
+    With this as Lambda, the Rademacher complexity of ReLU networks with one output and no biases
+    is at most ``Lambda r / sqrt(m)`` (Neyshabur, Tomioka and Srebro 2015, Theorem 1 with
+    p = q = 2). A convolution counts as the matrix of its filters, which is a convention and not
+    the norm of its operator.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A network; its linear and convolutional layers count.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the network has no such layer.
 
     Examples
     --------
@@ -40,16 +54,26 @@ def frobenius_complexity(model: nn.Module) -> float:
 
 
 def spectral_complexity(model: nn.Module, reference: Mapping[str, Tensor] | None = None) -> float:
-    """``prod_l ||W_l||_2 (sum_l (||W_l^T - M_l^T||_{2,1} / ||W_l||_2)^{2/3})^{3/2}``.
+    """Return ``prod_l ||W_l||_2 (sum_l (||W_l^T - M_l^T||_{2,1} / ||W_l||_2)^{2/3})^{3/2}``.
 
-    The spectral complexity of Bartlett, Foster and Telgarsky (2017), up to its logarithmic
+    This is the spectral complexity of Bartlett, Foster and Telgarsky (2017), up to its logarithmic
     factors, for 1-Lipschitz activations; ``||A||_{2,1}`` is the sum of the norms of A's columns.
 
     Parameters
     ----------
     model : nn.Module
+        A network; its linear and convolutional layers count.
     reference : mapping of layer name to weight, optional
         The matrices M_l, for example the weights at initialisation; zero by default.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the network has no such layer.
 
     Examples
     --------

@@ -1,22 +1,33 @@
-"""Samplers that draw rare classes more often than they come."""
+"""Samplers that draw rare classes more often than they occur."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import torch
 from torch.utils.data import WeightedRandomSampler
 
-from immax.torch.counts import class_counts, labels_of
+from immax.torch.counts import LabelSource, class_counts, labels_of
 
 __all__ = ["class_balanced_sampler", "square_root_sampler"]
 
 
 def class_balanced_sampler(
-    source: Any, num_samples: int | None = None, generator: torch.Generator | None = None
+    source: LabelSource, num_samples: int | None = None, generator: torch.Generator | None = None
 ) -> WeightedRandomSampler:
-    """Every class is drawn equally often. ``source`` is a data set or an array of labels.
+    """Return a sampler that draws every class equally often.
+
+    Parameters
+    ----------
+    source : Dataset, Tensor or array-like of labels
+        As in ``class_counts``.
+    num_samples : int, optional
+        The number of draws; as many as there are samples by default.
+    generator : torch.Generator, optional
+        The source of the draws.
+
+    Returns
+    -------
+    WeightedRandomSampler
 
     Examples
     --------
@@ -28,14 +39,24 @@ def class_balanced_sampler(
 
 
 def square_root_sampler(
-    source: Any, num_samples: int | None = None, generator: torch.Generator | None = None
+    source: LabelSource, num_samples: int | None = None, generator: torch.Generator | None = None
 ) -> WeightedRandomSampler:
-    """Class k is drawn in proportion to the square root of its count."""
+    """Return a sampler that draws class k in proportion to the square root of its count.
+
+    Parameters
+    ----------
+    source, num_samples, generator
+        As in ``class_balanced_sampler``.
+
+    Returns
+    -------
+    WeightedRandomSampler
+    """
     return _sampler(source, 0.5, num_samples, generator)
 
 
 def _sampler(
-    source: Any, power: float, num_samples: int | None, generator: torch.Generator | None
+    source: LabelSource, power: float, num_samples: int | None, generator: torch.Generator | None
 ) -> WeightedRandomSampler:
     counts = class_counts(source)
     labels = labels_of(source).astype(np.intp)

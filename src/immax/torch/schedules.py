@@ -1,19 +1,27 @@
-"""What changes during training: class weights that come late, margins that come slowly."""
+"""Schedules for training: deferred class weights, and a warm-up of the margins."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from immax.margins import class_vector
-from immax.torch.counts import as_counts
-from immax.torch.losses import ClassLoss
-from immax.torch.margin_losses import _MarginLoss
+from immax.torch.class_loss import ClassLoss
+from immax.torch.counts import LabelSource, as_counts
+from immax.torch.margin_base import MarginLoss
 
-__all__ = ["DeferredReweighting", "MarginWarmup"]
+__all__ = ["DeferredReweighting", "MarginWarmup", "WarmupState"]
+
+
+class WarmupState(TypedDict):
+    """The state of a ``MarginWarmup``: the steps that were taken, and the final margins."""
+
+    taken: int
+    target: Tensor
 
 
 class DeferredReweighting:
@@ -24,14 +32,23 @@ class DeferredReweighting:
     loss : nn.Module
         Any loss of this package with class weights, or ``nn.CrossEntropyLoss``.
     counts : array-like of shape (C,), Dataset or array of labels
+        Class counts, or labels to be counted.
     start_epoch : int
         The first epoch, counted from 0, with weights.
     beta : float, default=0.9999
-        Of the effective number of samples: weights are ``(1 - beta) / (1 - beta^count)``,
-        scaled to a mean of one. 0 is no weights, and towards 1 they become inverse counts.
-    device, dtype
-        Of the weights. By default the device of the loss, if it has a tensor, and the default
-        dtype; ``nn.CrossEntropyLoss()`` on a GPU needs the device.
+        The parameter of the effective number of samples: weights are
+        ``(1 - beta) / (1 - beta^count)``, scaled to a mean of one. They are equal for 0, and tend
+        to inverse counts as beta tends to 1.
+    device : device, optional
+        The device of the weights; that of the loss by default, if it has a tensor.
+        ``nn.CrossEntropyLoss()`` on a GPU needs it.
+    dtype : dtype, optional
+        The precision of the weights; PyTorch's default by default.
+
+    Raises
+    ------
+    ValueError
+        If the loss has no class weights, or beta is out of its range.
 
     Examples
     --------
@@ -47,10 +64,10 @@ class DeferredReweighting:
     def __init__(
         self,
         loss: nn.Module,
-        counts: Any,
+        counts: LabelSource,
         start_epoch: int,
         beta: float = 0.9999,
-        device: Any = None,
+        device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         if not isinstance(loss, (ClassLoss, nn.CrossEntropyLoss, nn.NLLLoss)):
@@ -70,7 +87,13 @@ class DeferredReweighting:
         self.epoch = -1
 
     def step(self, epoch: int | None = None) -> None:
-        """Call at the beginning of each epoch, with its number or without."""
+        """Set the class weights of an epoch; to be called at its beginning.
+
+        Parameters
+        ----------
+        epoch : int, optional
+            The number of the epoch; one more than at the last call by default.
+        """
         self.epoch = self.epoch + 1 if epoch is None else epoch
         weights = self._after if self.epoch >= self.start_epoch else self._before
         if weights is not None:
@@ -80,16 +103,30 @@ class DeferredReweighting:
         setattr(self.loss, self._name, weights)
 
     def state_dict(self) -> dict[str, int]:
+        """Return the state, for a checkpoint."""
         return {"epoch": self.epoch}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
+        """Continue from a state, and set the class weights of its epoch."""
         self.step(state["epoch"])
 
 
 class MarginWarmup:
-    """Lead an IMMAX loss from equal margins to its own over a number of steps.
+    """Move the margins of an IMMAX loss from equal ones to its own over a number of steps.
 
     After t of n steps the margins are proportional to ``rho^(t / n)``, with the sum of rho.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+        An IMMAX loss with fixed margins, which are the final ones.
+    steps : int
+        The number of steps.
+
+    Raises
+    ------
+    ValueError
+        If there is no step, or the margins are learnt.
 
     Examples
     --------
@@ -102,16 +139,16 @@ class MarginWarmup:
     tensor([1.3333, 0.6667])
     """
 
-    def __init__(self, loss: _MarginLoss, steps: int) -> None:
+    def __init__(self, loss: MarginLoss, steps: int) -> None:
         if steps < 1:
             raise ValueError(f"steps must be at least 1; got {steps!r}")
         self.loss = loss
         self.steps = steps
         self.taken = 0
         self._target = loss.rho.detach().clone()
-        self._set()
+        self._set_margins()
 
-    def _set(self) -> None:
+    def _set_margins(self) -> None:
         if self.taken >= self.steps:
             self.loss.set_margins(self._target)
             return
@@ -119,14 +156,19 @@ class MarginWarmup:
         self.loss.set_margins(rho * (self._target.double().sum() / rho.sum()))
 
     def step(self) -> None:
-        """Call after each optimiser step; further calls change nothing."""
+        """Take one step; to be called after each step of the optimiser.
+
+        Once the final margins are reached, further calls change nothing.
+        """
         if self.taken < self.steps:
             self.taken += 1
-            self._set()
+            self._set_margins()
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> WarmupState:
+        """Return the state, for a checkpoint."""
         return {"taken": self.taken, "target": self._target}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: WarmupState) -> None:
+        """Continue from a state, and set its margins."""
         self.taken, self._target = state["taken"], state["target"]
-        self._set()
+        self._set_margins()

@@ -1,4 +1,4 @@
-"""IMMAX with the hinge, the exponential, and the logistic surrogate on one logit, as functions."""
+"""IMMAX as functions: hinge, exponential, and the logistic loss of two classes on one logit."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from immax.torch.call import Call, looked_up
+from immax.torch.call import Call, class_values
 from immax.torch.checks import (
     check_arguments,
     check_class_vector,
-    check_margins,
     check_reduction,
-    explain_range,
-    readable,
+    class_indices,
 )
+from immax.torch.column_checks import check_margins
 from immax.torch.precision import result_dtype, working_dtype
 from immax.torch.table import Table
 
@@ -31,7 +30,18 @@ def immax_hinge_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """``max_{j != y} max(0, 1 - (h_y - h_j) / rho_y)``; arguments as in ``immax_loss``."""
+    """Return the hinge form of IMMAX, ``max_{j != y} max(0, 1 - (h_y - h_j) / rho_y)``.
+
+    Parameters
+    ----------
+    logits, target, rho, weight, ignore_index, reduction
+        As in ``immax.torch.functional.immax_loss``.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+    """
 
     def hinge(gaps: Tensor) -> Tensor:
         return torch.relu(1 + gaps.amax(1))
@@ -48,7 +58,20 @@ def immax_exponential_loss(
     reduction: str = "mean",
     form: str = "sum",
 ) -> Tensor:
-    """``sum_{j != y} exp((h_j - h_y) / rho_y)``, or with ``form="max"`` the largest of these."""
+    """Return the exponential form of IMMAX, ``sum_{j != y} exp((h_j - h_y) / rho_y)``.
+
+    Parameters
+    ----------
+    logits, target, rho, weight, ignore_index, reduction
+        As in ``immax.torch.functional.immax_loss``.
+    form : {"sum", "max"}, default="sum"
+        Whether to add the terms or to take the largest.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the target's shape without a reduction.
+    """
     if form not in ("sum", "max"):
         raise ValueError(f"form must be 'sum' or 'max'; got {form!r}")
 
@@ -67,35 +90,25 @@ def _gap_loss(
     ignore_index: int,
     reduction: str,
 ) -> Tensor:
-    """A loss of ``(h_j - h_y) / rho_y``, -inf at the target itself."""
+    """Return a loss of ``(h_j - h_y) / rho_y``, which is -inf at the target itself."""
     check_arguments(logits, target, reduction)
     check_margins(rho, logits)
     if weight is not None:
         check_class_vector(weight, "weight", logits)
-    if logits.ndim == 1:
-        loss = _gap_loss(
-            of_gaps,
-            logits.unsqueeze(0),
-            target.unsqueeze(0),
-            rho,
-            weight,
-            ignore_index,
-            reduction,
-        )
-        return loss.squeeze(0) if reduction == "none" else loss
+    without_batch = logits.ndim == 1
+    if without_batch:
+        logits, target = logits.unsqueeze(0), target.unsqueeze(0)
     h = logits.to(working_dtype(logits.dtype))
     target = target.long()
-    if readable(target):
-        explain_range(target, logits.shape[1], ignore_index)
-    # Any other label that is no class fails where it is looked up.
-    known = target.masked_fill(target == ignore_index, 0)
-    at = known.unsqueeze(1)
-    gaps = (h - h.gather(1, at)) * looked_up(rho.to(h.dtype).reciprocal(), known).unsqueeze(1)
-    losses = of_gaps(gaps.scatter(1, at, -torch.inf))
+    indices = class_indices(target, logits.shape[1], ignore_index)
+    own = indices.unsqueeze(1)
+    slopes = class_values(rho.to(h.dtype).reciprocal(), indices).unsqueeze(1)
+    losses = of_gaps(((h - h.gather(1, own)) * slopes).scatter(1, own, -torch.inf))
     losses = losses.masked_fill(target == ignore_index, 0)
     weight = None if weight is None else weight.to(h.dtype)
-    call = Call(target, Table(), None, weight, ignore_index, reduction)
-    return call.reduced(losses).to(result_dtype(logits))
+    call = Call(target, indices, Table(), None, weight, ignore_index, reduction)
+    loss = call.reduced(losses).to(result_dtype(logits))
+    return loss.squeeze(0) if without_batch and reduction == "none" else loss
 
 
 def immax_binary_loss(
@@ -105,11 +118,33 @@ def immax_binary_loss(
     weight: Tensor | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``log(1 + e^{-h / rho_1})`` for a target of 1, ``log(1 + e^{h / rho_0})`` for 0.
+    """Return the logistic IMMAX loss of two classes on one logit.
 
-    Arguments as in ``F.binary_cross_entropy_with_logits``: targets of the logits' shape, from
-    0 to 1; ``weight`` broadcasts, and the mean is over the elements. With ``rho = (1, 1)`` it
-    is that function.
+    ``log(1 + e^{-h / rho_1})`` for a target of 1 and ``log(1 + e^{h / rho_0})`` for 0, with the
+    margins as they are given. With ``rho = (1, 1)`` it is binary cross-entropy.
+
+    Parameters
+    ----------
+    logits : Tensor of any shape
+        Scores ``h`` of class 1.
+    target : Tensor of the logits' shape
+        Labels, from 0 to 1.
+    rho : Tensor of shape (2,)
+        The margins of class 0 and class 1; positive.
+    weight : Tensor, optional
+        Broadcasts against the losses.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        The mean is over the elements.
+
+    Returns
+    -------
+    Tensor
+        A scalar, or of the logits' shape without a reduction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong; for a margin the message names the class.
     """
     check_reduction(reduction)
     if target.shape != logits.shape:

@@ -1,24 +1,38 @@
-"""A LossSpec as tensors: what the kernels look up by class."""
+"""A LossSpec as tensors: the per-class columns that the losses read."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
+from torch.types import Device
 
+from immax.arrays import Array
 from immax.losses.spec import LossSpec
 
-__all__ = ["FIELDS", "Table", "spec_tensors"]
+__all__ = ["COLUMNS", "Table", "spec_columns"]
 
-FIELDS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")
+COLUMNS = ("temperature", "scale", "offset", "target_offset", "weight", "droppable")
 
 
 class Table(NamedTuple):
-    """Per-class tensors of shape (C,); None stands for ones, zeros, or nothing to drop.
+    """Per-class tensors of shape (C,), with the names and the meaning that ``LossSpec`` has.
 
-    The columns are the spec's.
+    A column that is None changes nothing: it stands for ones, for zeros, or for no droppable
+    class.
+
+    Attributes
+    ----------
+    temperature, scale, offset, target_offset, weight : Tensor of shape (C,), or None
+        Floating-point columns.
+    droppable : Tensor of bool, shape (C,), or None
+        Classes that may be left out as negatives.
+    focus : float, default=0.0
+        The focal exponent.
+    drop_rate : float, default=0.0
+        The probability with which a sample leaves the droppable classes out.
     """
 
     temperature: Tensor | None = None
@@ -31,66 +45,84 @@ class Table(NamedTuple):
     drop_rate: float = 0.0
 
     @classmethod
-    def of(cls, spec: LossSpec, device: Any = None, dtype: torch.dtype | None = None) -> Table:
-        return cls(**spec_tensors(spec, device, dtype), focus=spec.focus, drop_rate=spec.drop_rate)
+    def of(cls, spec: LossSpec, device: Device = None, dtype: torch.dtype | None = None) -> Table:
+        """Return the table of a spec on a device, in a precision."""
+        columns = spec_columns(spec, device, dtype)
+        return cls.of_columns(columns.values(), spec.focus, spec.drop_rate)
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[Tensor | None], focus: float, drop_rate: float) -> Table:
+        """Return the table of columns that come in the order of COLUMNS."""
+        temperature, scale, offset, target_offset, weight, droppable = columns
+        return cls(temperature, scale, offset, target_offset, weight, droppable, focus, drop_rate)
 
     @property
-    def many_steps(self) -> bool:
-        """Whether PyTorch needs many operations: a focal exponent, or dropped classes."""
+    def drops_or_focuses(self) -> bool:
+        """Whether there is a focal exponent, or a class that may be dropped.
+
+        Such losses take PyTorch many operations, and have no label smoothing.
+        """
         return self.focus > 0 or self.droppable is not None
 
     def columns(self) -> tuple[Tensor | None, ...]:
-        """The tensors, in the order of FIELDS."""
+        """Return the tensors, in the order of COLUMNS."""
         return self[:6]
 
     def numbers(self) -> tuple[Tensor | None, ...]:
-        """The tensors of floating-point numbers."""
+        """Return the floating-point tensors, in the order of COLUMNS."""
         return self[:5]
 
     def requires_grad(self) -> bool:
-        return any(part is not None and part.requires_grad for part in self.numbers())
+        """Return whether a column is being learnt."""
+        return any(column is not None and column.requires_grad for column in self.numbers())
 
     def to(self, dtype: torch.dtype) -> Table:
-        """The same in another precision."""
-        column = self.column()
-        if column is None or column.dtype == dtype:
+        """Return the table in another precision."""
+        for column in self.numbers():
+            if column is not None and column.dtype is not dtype:
+                break
+        else:
             return self
-        parts: Any = [part if part is None else part.to(dtype) for part in self.numbers()]
-        return Table(*parts, self.droppable, self.focus, self.drop_rate)  # type: ignore[call-arg]
-
-    def column(self) -> Tensor | None:
-        """Any of the tensors of numbers; None if there is none."""
-        for part in self[:5]:
-            if part is not None:
-                return part
-        return None
+        columns = [column if column is None else column.to(dtype) for column in self.numbers()]
+        return Table.of_columns([*columns, self.droppable], self.focus, self.drop_rate)
 
     def draw(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor | None:
-        """For each label, whether the droppable classes are left out; None if never."""
+        """Return for each label whether the droppable classes are left out; None if never."""
         if self.droppable is None:
             return None
         draws = torch.rand(target.shape, generator=generator, device=target.device)
         return draws < self.drop_rate
 
 
-def spec_tensors(
-    spec: LossSpec, device: Any = None, dtype: torch.dtype | None = None
+def spec_columns(
+    spec: LossSpec, device: Device = None, dtype: torch.dtype | None = None
 ) -> dict[str, Tensor | None]:
-    """The tensors of a Table by name. Columns that change nothing are None."""
+    """Return the columns of a Table by name.
+
+    Parameters
+    ----------
+    spec : LossSpec
+        The method.
+    device : device, optional
+        The device of the tensors; the CPU by default.
+    dtype : dtype, optional
+        The precision; PyTorch's default by default.
+
+    Returns
+    -------
+    dict of str to Tensor or None
+        Columns that change nothing are None.
+    """
     dtype = dtype or torch.get_default_dtype()
-    columns = {
-        "temperature": (spec.temperature, (spec.temperature != 1).any()),
-        "scale": (spec.scale, (spec.scale != 1).any()),
-        "offset": (spec.offset, spec.offset.any()),
-        "target_offset": (spec.target_offset, spec.target_offset.any()),
-        "weight": (spec.weight, (spec.weight != 1).any()),
-        "droppable": (spec.droppable, spec.random),
-    }
+
+    def tensor(values: Array, matters: bool, kind: torch.dtype = dtype) -> Tensor | None:
+        return torch.tensor(values, device=device, dtype=kind) if matters else None
+
     return {
-        name: torch.tensor(
-            values, device=device, dtype=torch.bool if values.dtype == np.bool_ else dtype
-        )
-        if matters
-        else None
-        for name, (values, matters) in columns.items()
+        "temperature": tensor(spec.temperature, bool((spec.temperature != 1).any())),
+        "scale": tensor(spec.scale, bool((spec.scale != 1).any())),
+        "offset": tensor(spec.offset, bool(spec.offset.any())),
+        "target_offset": tensor(spec.target_offset, bool(spec.target_offset.any())),
+        "weight": tensor(spec.weight, bool((spec.weight != 1).any())),
+        "droppable": tensor(spec.droppable, spec.random, torch.bool),
     }

@@ -1,6 +1,6 @@
 "use strict";
 
-// The theme: that of the system until the button is pressed.
+// Theme: follow the system until the button is pressed.
 const root = document.documentElement;
 document.getElementById("theme").addEventListener("click", () => {
   const dark = root.dataset.theme
@@ -9,14 +9,14 @@ document.getElementById("theme").addEventListener("click", () => {
   root.dataset.theme = dark ? "light" : "dark";
 });
 
-// Tables: a press on a heading sorts, another one turns the order round.
+// Tables: a click on a heading sorts by its column, a second one reverses the order.
 const valueOf = (cell) => {
   const text = cell.dataset.v ?? cell.textContent.trim().replace(/,/g, "");
   if (text === "" || text === "–") return { empty: true };
   const number = Number(text.replace("−", "-").replace("%", ""));
   return Number.isNaN(number) ? { text } : { number };
 };
-const inOrder = (a, b) => {
+const compareValues = (a, b) => {
   if (a.empty || b.empty) return 0;
   if ("number" in a && "number" in b) return a.number - b.number;
   return String(a.text ?? a.number).localeCompare(String(b.text ?? b.number));
@@ -33,7 +33,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const rows = [...body.rows].map((row) => ({ row, value: valueOf(row.cells[place]) }));
       rows.sort((a, b) => {
         if (a.value.empty !== b.value.empty) return a.value.empty ? 1 : -1;
-        return (up ? 1 : -1) * inOrder(a.value, b.value);
+        return (up ? 1 : -1) * compareValues(a.value, b.value);
       });
       body.append(...rows.map((one) => one.row));
     };
@@ -47,19 +47,19 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// Pictures: what a part says when it is pointed at.
-const tip = document.getElementById("tip");
-for (const part of document.querySelectorAll("svg .tip")) {
+// Pictures: show the tooltip of the part that is pointed at.
+const tooltip = document.getElementById("tooltip");
+for (const part of document.querySelectorAll("svg .has-tooltip")) {
   const title = part.querySelector("title");
-  part.dataset.tip = title.textContent;
+  part.dataset.tooltip = title.textContent;
   title.remove();
-  part.setAttribute("aria-label", part.dataset.tip);
+  part.setAttribute("aria-label", part.dataset.tooltip);
   part.addEventListener("pointermove", (event) => {
-    tip.textContent = part.dataset.tip;
-    tip.hidden = false;
-    const room = innerWidth - tip.offsetWidth - 8;
-    tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, room))}px`;
-    tip.style.top = `${event.clientY + 14}px`;
+    tooltip.textContent = part.dataset.tooltip;
+    tooltip.hidden = false;
+    const limit = innerWidth - tooltip.offsetWidth - 8;
+    tooltip.style.left = `${Math.max(4, Math.min(event.clientX + 14, limit))}px`;
+    tooltip.style.top = `${event.clientY + 14}px`;
   });
-  part.addEventListener("pointerleave", () => { tip.hidden = true; });
+  part.addEventListener("pointerleave", () => { tooltip.hidden = true; });
 }

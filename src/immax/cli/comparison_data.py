@@ -1,0 +1,94 @@
+"""The data of ``immax compare``: read, sampled if there are many rows, and described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from immax.errors import WrongCall
+from immax.tabular import Schema
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+__all__ = ["ComparisonData", "read_comparison_data"]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonData:
+    """A table with its labels.
+
+    Attributes
+    ----------
+    X : DataFrame
+    y : Series
+    schema : Schema
+        The columns of ``X``.
+    source, target : str
+        The name of the data, and of the column of labels.
+    notices : tuple of str
+        What the user should know: columns that are left out, and whether rows were sampled.
+    """
+
+    X: DataFrame
+    y: Series
+    schema: Schema
+    source: str
+    target: str
+    notices: tuple[str, ...]
+
+
+def read_comparison_data(
+    file: Path | None, target: str | None, rows: int, seed: int
+) -> ComparisonData:
+    """Read a table, sample its rows if there are too many, and describe its columns.
+
+    Parameters
+    ----------
+    file : Path or None
+        The table; None for the page blocks, which come with the package.
+    target : str or None
+        The column of the labels.
+    rows : int
+        The maximum number of rows. Samples are stratified.
+    seed : int
+        The seed of the sample.
+
+    Returns
+    -------
+    ComparisonData
+
+    Raises
+    ------
+    WrongCall
+        If there is a file but no target.
+    """
+    from immax.datasets import load_page_blocks, read_table
+    from immax.tabular import describe_columns
+
+    if file is None:
+        (X, y), source, target = load_page_blocks(), "the page blocks", "kind"
+    elif target is None:
+        raise WrongCall("name the column of the labels with --target")
+    else:
+        (X, y), source = read_table(file, target), file.name
+    sampled = []
+    if len(X) > rows:
+        sampled = [f"{len(X):,} rows are many: a sample of {rows:,} is used (--rows)"]
+        X, y = _sample(X, y, rows, seed)
+    X, y = X.reset_index(drop=True), y.reset_index(drop=True)
+    schema = describe_columns(X)
+    left_out = [f"left out {column.name!r}: {column.why}" for column in schema.left_out()]
+    return ComparisonData(X, y, schema, source, target, (*left_out, *sampled))
+
+
+def _sample(X: DataFrame, y: Series, rows: int, seed: int) -> tuple[DataFrame, Series]:
+    """Return a stratified sample; a class with a single row cannot be part of it."""
+    from sklearn.model_selection import train_test_split
+
+    common = y.map(y.value_counts()) > 1
+    X, _, y, _ = train_test_split(
+        X[common], y[common], train_size=rows, stratify=y[common], random_state=seed
+    )
+    return X, y

@@ -1,0 +1,54 @@
+"""A time limit that also interrupts a fit."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["interrupt_at"]
+
+
+@contextmanager
+def interrupt_at(deadline: float | None) -> Iterator[None]:
+    """Raise TimeoutError in the block when the deadline has passed.
+
+    The block itself is interrupted only in the main thread and where the system has SIGALRM;
+    elsewhere (on Windows), the deadline is checked when the block is entered.
+
+    Parameters
+    ----------
+    deadline : float or None
+        A value of ``time.monotonic``; None for no limit.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    TimeoutError
+    """
+    if deadline is None:
+        yield
+        return
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, left)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

@@ -1,0 +1,107 @@
+"""Derivatives of LossSpec for single samples, as CatBoost uses them.
+
+CatBoost's threads hold the GIL while they call Python, so these functions do not release it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.compiled.boosting import focal_pairs, single_pairs
+from immax.compiled.compiler import jit
+from immax.compiled.focal import focal_curvature, focal_slope
+from immax.compiled.softmax import adjust_row, buffer_size, negative_log, softmax_of_others
+
+__all__ = ["fill_derivatives", "fill_sample"]
+
+
+@jit(nogil=False)
+def fill_derivatives(
+    h: Array, y: Array, weight: Array, table: Array, focus: float, floor: float, out: Array
+) -> None:
+    """Fill the first and second derivatives of minus the loss, for two classes with one score.
+
+    Parameters
+    ----------
+    h, y : ndarrays of shape (n,)
+        Scores of class 1, and class indices of any dtype.
+    weight : ndarray of shape (n,) or (0,)
+        Sample weights; empty if there are none.
+    table : ndarray of shape (3, 2)
+        Slope, shift and weight of either class.
+    focus : float
+        The focal exponent.
+    floor : float
+        The lower bound of the loss's second derivative.
+    out : ndarray of shape (n, 2)
+        Receives the derivatives.
+    """
+    slope, shift, class_weight = table
+    gradient, hessian = np.empty(h.size), np.empty(h.size)  # contiguous, for vectorised loops
+    if focus > 0:
+        focal_pairs(h, y, slope, shift, class_weight, focus, 1.0, 0.0, gradient, hessian, 0, h.size)
+    else:
+        single_pairs(h, y, slope, shift, class_weight, 1.0, 0.0, gradient, hessian, 0, h.size)
+    for i in range(h.size):
+        own = weight[i] if weight.size > 0 else 1.0
+        out[i, 0] = -own * gradient[i]
+        out[i, 1] = -max(own * hessian[i], floor)
+
+
+@jit(nogil=False, error_model="numpy")
+def fill_sample(
+    h: Array,
+    t: int,
+    weight: float,
+    table: Array,
+    plain: bool,
+    focus: float,
+    gradient: Array,
+    hessian: Array,
+) -> None:
+    """Fill the gradient and the Hessian of minus the loss of one sample.
+
+    Parameters
+    ----------
+    h : ndarray of shape (1, c)
+        Scores.
+    t : int
+        The class index.
+    weight : float
+        The sample's weight.
+    table : ndarray of shape (5, c)
+        Inverse temperature, scale, offset, target offset and weight of each class.
+    plain : bool
+        Whether the scales are one and the offsets zero.
+    focus : float
+        The focal exponent.
+    gradient : ndarray of shape (c,)
+        Receives the gradient.
+    hessian : ndarray of shape (c, c) or (0, 0)
+        Receives the upper triangle of the Hessian, unless it is empty.
+    """
+    slope, scale, offset, target_offset, class_weight = table
+    c = h.shape[1]
+    z = np.empty(buffer_size(c))
+    nothing = np.empty(0, np.bool_)
+    target, top = adjust_row(
+        h, 0, t, slope, scale, offset, target_offset, plain, nothing, nothing, z
+    )
+    total, excess, rest = softmax_of_others(z, t, target, top, False)
+    first, second = 1.0, 0.0
+    if focus > 0:
+        nll = negative_log(target, top, excess)
+        first, second = focal_slope(nll, rest, focus), focal_curvature(nll, rest, focus)
+    own = weight * class_weight[t] * slope[t]
+    for j in range(c):
+        gradient[j] = -rest if j == t else z[j] / total  # the derivative of nll in z_j
+    for a in range(hessian.shape[0]):
+        p = gradient[a] + (a == t)
+        for b in range(a, c):
+            bend = (p if a == b else 0.0) - p * (gradient[b] + (b == t))
+            outer = gradient[a] * gradient[b]
+            step = own * slope[t] * scale[a] * scale[b]
+            hessian[a, b] = -step * (first * bend + second * outer)
+    for j in range(c):
+        gradient[j] *= -own * scale[j] * first

@@ -1,0 +1,102 @@
+"""Rules that turn scores or probabilities into class indices; ties go to the highest index."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from immax.arrays import Array
+
+__all__ = ["by_score", "check_costs", "decide", "highest_argmax"]
+
+
+def highest_argmax(values: Array) -> NDArray[np.intp]:
+    """Return the index of each row's largest entry, the highest one on a tie, as in the paper.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, c)
+        Any numbers.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    return np.asarray(values.shape[1] - 1 - np.argmax(values[:, ::-1], axis=1))
+
+
+def by_score(scores: Array) -> NDArray[np.intp]:
+    """Return class indices by the highest score, or by the sign of class 1's.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, c), or (n,) for two classes
+        As ``decision_function`` returns them.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The highest index on a tie.
+    """
+    return (scores >= 0).astype(np.intp) if scores.ndim == 1 else highest_argmax(scores)
+
+
+def check_costs(costs: ArrayLike, n_classes: int) -> Array:
+    """Return costs as a matrix whose entry (k, j) is the cost of predicting j when k is true.
+
+    Parameters
+    ----------
+    costs : array-like of shape (c,) or (c, c)
+        The cost of an error on each class, or of each pair of true and predicted class.
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    ndarray of shape (c, c)
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, or a cost is not finite.
+    """
+    matrix = np.asarray(costs, dtype=np.float64)
+    if matrix.shape == (n_classes,):
+        matrix = np.where(np.eye(n_classes, dtype=bool), 0.0, matrix[:, None])
+    if matrix.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"costs must have shape ({n_classes},) or ({n_classes}, {n_classes}); "
+            f"got {np.shape(costs)}"
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError("costs must be finite; got NaN or infinity")
+    return np.asarray(matrix)
+
+
+def decide(proba: ArrayLike, costs: ArrayLike | None = None) -> NDArray[np.intp]:
+    """Return the decisions of the "bayes" rule: the most probable class, or the least costly.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n, c)
+        Class probabilities.
+    costs : array-like of shape (c,) or (c, c), optional
+        The cost of an error on each class, or at (k, j) the cost of predicting j when k is true.
+        The class of least expected cost is chosen.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The highest index on a tie.
+
+    Examples
+    --------
+    >>> decide([[0.8, 0.2]])
+    array([0])
+    >>> decide([[0.8, 0.2]], costs=[1.0, 10.0])
+    array([1])
+    """
+    p = np.asarray(proba)
+    if costs is None:
+        return highest_argmax(p)
+    return highest_argmax(-(p @ check_costs(costs, p.shape[1])))

@@ -1,0 +1,230 @@
+"""The machine of linear classifiers, whatever their loss."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from immax.arrays import Array, Features, Vector
+from immax.links import by_score, check_costs, decide
+from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.solvers import SOLVER_NAMES, Problem, solve
+from immax.validation import check_choice, check_positive, training_sample
+
+__all__ = ["LinearClassifier", "TrainingData"]
+
+FLOATS = [np.float64, np.float32]
+L = TypeVar("L")
+
+
+class TrainingData(NamedTuple):
+    """Samples with a positive weight, and their classes."""
+
+    X: Features  # (n, d), dense or CSR, float32 or float64
+    y: Array  # (n,), indices of classes
+    weight: Array  # (n,), sums to one
+    classes: Array  # (c,), the labels
+    counts: Vector  # (c,), total weights
+
+
+def _has_proba(estimator: LinearClassifier[Any]) -> bool:
+    reason = estimator._why_no_proba()
+    if reason:
+        raise AttributeError(
+            f"{reason} does not determine probabilities, so predict_proba does not exist; wrap "
+            "the estimator in sklearn.calibration.CalibratedClassifierCV to get them"
+        )
+    return True
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
+    """Base of classifiers that minimise ``lam ||W||^2 + mean loss`` over W and free biases.
+
+    A subclass makes its loss for the training data (margins, or a LossSpec, of type L), the risk
+    of that loss, and probabilities from scores.
+    """
+
+    lam: float
+    rule: str
+    costs: ArrayLike | None
+    fit_intercept: bool
+    solver: str
+    tol: float
+    max_iter: int
+    random_state: int | np.random.RandomState | None
+
+    @abstractmethod
+    def _make_loss(self, data: TrainingData) -> L:
+        """Return what the loss is made of for these data."""
+
+    @abstractmethod
+    def _risk(self, loss: L, data: TrainingData) -> SmoothRisk | KinkedRisk:
+        """Return the mean loss of the training data."""
+
+    @abstractmethod
+    def _keep_loss(self, loss: L) -> None:
+        """Set the fitted attribute that holds the loss."""
+
+    @abstractmethod
+    def _proba(self, scores: Array) -> Array:
+        """Return class probabilities from the scores of ``decision_function``."""
+
+    def _why_no_proba(self) -> str | None:
+        """Return what does not determine probabilities, or None."""
+        return None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_positive("lam", self.lam)
+        check_positive("tol", self.tol)
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
+        check_choice("rule", self.rule, ("score", "bayes"))
+        check_choice("solver", self.solver, ("auto", *SOLVER_NAMES))
+        if self.costs is not None and self.rule != "bayes":
+            raise ValueError("costs are taken into account by rule='bayes' only; got rule='score'")
+
+    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features; float32 stays float32 during the fit.
+        y : array-like of shape (n,)
+            Labels of any kind, two classes or more.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative. A weight of two counts as two samples, in the class counts too.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        data = self._training_data(X, labels, sample_weight)
+        loss = self._make_loss(data)
+        seed = 0 if self.random_state is None else self.random_state
+        solution = solve(
+            Problem(data.X, self._risk(loss, data), float(self.lam), bool(self.fit_intercept)),
+            self.solver,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+            random_state=int(check_random_state(seed).randint(2**31 - 1)),
+        )
+        # All attributes at the end, so that a fit that fails leaves an earlier one as it was.
+        d = data.X.shape[1]
+        self.classes_ = data.classes
+        self._keep_loss(loss)
+        self.coef_ = solution.theta[:, :d].copy()
+        self.intercept_ = (
+            solution.theta[:, d].copy()
+            if self.fit_intercept
+            else np.zeros(len(solution.theta), dtype=data.X.dtype)
+        )
+        self.objective_ = solution.objective
+        self.gap_ = solution.gap
+        self.n_iter_ = solution.n_iter
+        if not solution.converged:
+            reached = "" if solution.gap is None else f" within {solution.gap:.3g} of the optimum"
+            warnings.warn(
+                f"the fit stopped after {solution.n_iter} iterations at the objective "
+                f"{solution.objective:.6g}{reached}; raise max_iter or tol, or scale the features",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _training_data(
+        self, X: Features, y: Array, sample_weight: ArrayLike | None
+    ) -> TrainingData:
+        classes, labels, weight, counts = training_sample(X, y, sample_weight)
+        if self.costs is not None:
+            check_costs(self.costs, len(classes))
+        if not weight.all():
+            kept = np.flatnonzero(weight)
+            X, labels, weight = X[kept], labels[kept], weight[kept]
+        if not sparse.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)
+        share = (weight / weight.sum()).astype(X.dtype)
+        return TrainingData(X, labels, share, classes, counts)
+
+    def decision_function(self, X: Features) -> Array:
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes the score of ``classes_[1]``, else a score for each class.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Features) -> Array:
+        """Predict labels by ``rule``; ties go to the highest class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        if self.rule == "bayes":
+            return np.asarray(self.classes_[decide(self.predict_proba(X), self.costs)])
+        return np.asarray(self.classes_[by_score(self.decision_function(X))])
+
+    @available_if(_has_proba)
+    def predict_proba(self, X: Features) -> Array:
+        """Return class probabilities, exact for the loss at its optimum.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return self._proba(self.decision_function(X))
+
+    @available_if(_has_proba)
+    def predict_log_proba(self, X: Features) -> Array:
+        """Return the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

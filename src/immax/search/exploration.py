@@ -1,0 +1,80 @@
+"""The points of a margin family that a search evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.search.families import MarginFamily, full_grid
+from immax.search.results import CellResults
+
+__all__ = ["explore_family"]
+
+
+def explore_family(
+    family: MarginFamily,
+    counts: Array,
+    n: int,
+    evaluate: Callable[[Sequence[Array]], CellResults],
+    max_points: int,
+) -> tuple[list[Array], CellResults]:
+    """Evaluate all combinations of parameters, or one parameter at a time if they are too many.
+
+    In the latter case the search starts from the theory's margins and from equal ones, and passes
+    over the parameters until none improves the best score.
+
+    Parameters
+    ----------
+    family : MarginFamily
+        The family of margins.
+    counts : ndarray of shape (c,)
+        Class counts.
+    n : int
+        Values of each parameter.
+    evaluate : callable
+        Returns the results of a sequence of points.
+    max_points : int
+        Upper bound on the number of points, though at least the two starts are evaluated.
+
+    Returns
+    -------
+    points : list of ndarray
+        The points that were evaluated; no two of them give the same margins.
+    results : CellResults
+        Their results, in the same order.
+    """
+    axes = family.axes(counts, n)
+    if np.prod([float(axis.size) for axis in axes]) <= max(max_points, 1):
+        points = _distinct(full_grid(family, counts, n), family, counts)
+        return points, evaluate(points)
+    points = _distinct([family.centre(counts), family.plain(counts)], family, counts)
+    results = evaluate(points)
+    current, improved = 0, True
+    while improved and len(points) < max_points:
+        improved = False
+        for coordinate, axis in enumerate(axes):
+            line = np.repeat(points[current][None, :], axis.size, axis=0)
+            line[:, coordinate] = axis
+            new = _distinct([*points, *line], family, counts)[len(points) : max(max_points, 0)]
+            if not new:
+                continue
+            points += new
+            results = CellResults.join([results, evaluate(new)], axis=0)
+            best = results.scores.mean(axis=-1).max(axis=(1, 2))
+            if best.max() > best[current] + 1e-12:
+                current, improved = int(best.argmax()), True
+    return points, results
+
+
+def _distinct(points: Sequence[Array], family: MarginFamily, counts: Array) -> list[Array]:
+    """Return the points whose margins differ from those of all points before them."""
+    seen: set[tuple[float, ...]] = set()
+    distinct = []
+    for point in points:
+        key = tuple(np.round(family.margins(point, counts), 10).tolist())
+        if key not in seen:
+            seen.add(key)
+            distinct.append(point)
+    return distinct

@@ -1,0 +1,131 @@
+"""Known scores of held-out samples, as a fitted classifier that scorers accept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+
+from immax.arrays import Array, Features
+from immax.links import by_score, decide, immax_proba
+
+__all__ = ["HeldOutPredictions", "HeldOutScores", "log_probabilities"]
+
+CELLS = 100  # of a search, more or less
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """Scores of held-out samples, and the margins of the models that gave them.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (c,)
+        The labels.
+    values : ndarray of shape (n, c), or (n, 1) for two classes
+        The scores.
+    rho : ndarray of shape (c,) or (n_models, c)
+        The margins of the model, or of each of several.
+    loss : {"logistic", "hinge", "exponential"}
+        The surrogate that the model was trained with.
+    model_index : ndarray of int, shape (n,), optional
+        ``rho[model_index[i]]`` are the margins of the model that scored sample i.
+    """
+
+    classes: Array
+    values: Array
+    rho: Array
+    loss: str
+    model_index: Array | None = None
+
+    def subset(self, rows: Array) -> HeldOutScores:
+        """Return the scores of some of the samples."""
+        index = None if self.model_index is None else self.model_index[rows]
+        return replace(self, values=self.values[rows], model_index=index)
+
+    @property
+    def decision(self) -> Array:
+        """Scores in the shape that ``decision_function`` returns."""
+        return self.values if len(self.classes) > 2 else self.values[:, 0]
+
+    @cached_property
+    def proba(self) -> Array:
+        """Class probabilities, of shape (n, c)."""
+        scores = self.decision
+        if self.model_index is None:
+            return immax_proba(scores, self.rho, self.loss, expected_calls=CELLS)
+        proba = np.empty((len(scores), len(self.classes)))
+        for model, rho in enumerate(self.rho):
+            rows = np.flatnonzero(self.model_index == model)
+            if rows.size:
+                proba[rows] = immax_proba(scores[rows], rho, self.loss, expected_calls=CELLS)
+        return proba
+
+
+def _has_probabilities(model: HeldOutPredictions) -> bool:
+    return model.held_out.loss != "hinge"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOutPredictions(ClassifierMixin, BaseEstimator):
+    """A fitted classifier, as scorers expect it, whose scores are known.
+
+    Its methods return the predictions for the held-out samples whatever features they are given.
+
+    Parameters
+    ----------
+    held_out : HeldOutScores
+        Scores of the samples.
+    rule : {"score", "bayes"}, default="score"
+        Whether the label has the highest score or the highest probability.
+    """
+
+    held_out: HeldOutScores
+    rule: str = "score"
+
+    @property
+    def classes_(self) -> Array:
+        """The labels."""
+        return self.held_out.classes
+
+    def with_rule(self, rule: str) -> HeldOutPredictions:
+        """Return the predictions of the same scores by another rule."""
+        return HeldOutPredictions(self.held_out, rule)
+
+    def decision_function(self, X: Features) -> Array:  # noqa: ARG002
+        """Return the scores."""
+        return self.held_out.decision
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Features) -> Array:  # noqa: ARG002
+        """Return the class probabilities, of shape (n, c)."""
+        return self.held_out.proba
+
+    def predict(self, X: Features) -> Array:  # noqa: ARG002
+        """Return labels by the rule."""
+        if self.rule == "bayes":
+            return np.asarray(self.classes_[decide(self.held_out.proba)])
+        return np.asarray(self.classes_[by_score(self.held_out.decision)])
+
+
+def log_probabilities(model: HeldOutPredictions, y: Array) -> Array:
+    """Return the log-probability of each sample's own class.
+
+    Parameters
+    ----------
+    model : HeldOutPredictions
+        Predictions for the samples.
+    y : ndarray of shape (n,)
+        Their labels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities below the machine epsilon are raised to it.
+    """
+    proba = model.held_out.proba
+    own = proba[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    return np.log(np.maximum(own, np.finfo(proba.dtype).eps))

@@ -1,0 +1,123 @@
+"""The interface of a solver: which problems it supports, its options, and how it is called."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.solvers.memory import Memory
+from immax.solvers.problem import Problem, Risk, Solution
+
+__all__ = ["Solver", "UnsupportedProblemError"]
+
+R = TypeVar("R", bound=Risk)
+
+
+class UnsupportedProblemError(ValueError):
+    """A solver was asked for a problem that it does not support."""
+
+
+@dataclass(frozen=True)
+class Solver(ABC, Generic[R]):
+    """A method for ``min over W, b of lam ||W||^2 + risk(X W^T + b)``, with its options.
+
+    Subclasses say what they support (``unsupported``), when they are a good choice (``suits``)
+    and how they minimise (``_minimise``). They know nothing of estimators.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the duality gap is at most ``tol`` times the objective.
+    max_iter : int, default=1000
+        Upper bound on the number of iterations.
+    random_state : int, default=0
+        Seed of everything that the solver samples.
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 1000
+    random_state: int = 0
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def unsupported(self, problem: Problem[Risk]) -> str | None:
+        """Return what the problem lacks for this solver, or None if it is supported.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem to be solved.
+
+        Returns
+        -------
+        str or None
+            A noun phrase that completes the sentence "the solver needs …".
+        """
+
+    @abstractmethod
+    def suits(self, problem: Problem[Risk]) -> bool:
+        """Return whether the solver is a good choice for a problem that it supports.
+
+        Parameters
+        ----------
+        problem : Problem
+            A problem for which ``unsupported`` returns None.
+
+        Returns
+        -------
+        bool
+            Whether ``solver="auto"`` may take this solver.
+        """
+
+    @abstractmethod
+    def _minimise(
+        self, problem: Problem[R], start: Array | None, memory: Memory | None
+    ) -> Solution:
+        """Solve a problem that is supported, with floating-point warnings turned off."""
+
+    def uncertified(self) -> Self:
+        """Return the solver without its certificate, where that saves work.
+
+        Returns
+        -------
+        Solver
+            By default the solver itself: its gap is a by-product of its iterations.
+        """
+        return self
+
+    def solve(
+        self, problem: Problem[R], start: Array | None = None, memory: Memory | None = None
+    ) -> Solution:
+        """Solve the problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to minimise.
+        start : ndarray of the problem's shape, optional
+            Parameters to start from; zeros by default.
+        memory : Memory, optional
+            Curvature of similar problems, used and updated by solvers that estimate it (L-BFGS)
+            and ignored by the others.
+
+        Returns
+        -------
+        Solution
+            The parameters, with their objective and gap.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the solver does not support the problem.
+        """
+        needed = self.unsupported(problem)
+        if needed is not None:
+            raise UnsupportedProblemError(f"the solver {self.name!r} needs {needed}")
+        # A step that is too long may overflow; the line search then shortens it.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._minimise(problem, start, memory)

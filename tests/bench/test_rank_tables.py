@@ -1,0 +1,97 @@
+"""Ranks over data sets, and tests against a reference."""
+
+import numpy as np
+import pytest
+from bench_cases import record
+
+from immax.bench.cells import Variant
+from immax.bench.rank_tables import rank_table
+from immax.bench.results import Results
+from immax.evaluation.statistics import compare_to, friedman, holm
+
+SETS = 20
+
+
+def results(metric="accuracy", **values):
+    """A value for each data set, in two folds around it."""
+    return Results(
+        [
+            record(method, variant=Variant(set_name=f"set {i}", fold=fold), **{metric: value})
+            for method, own in values.items()
+            for i, mean in enumerate(own)
+            for fold, value in enumerate((mean - 0.01, mean + 0.01))
+        ]
+    )
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.7, 0.8, SETS)
+    return {
+        "ce": base,
+        "immax": base + 0.05 + rng.normal(0, 0.01, SETS),
+        "rw": base - 0.1,
+        "la": base + rng.normal(0, 0.01, SETS),
+    }
+
+
+def ranked(own, metric="accuracy", reference="ce"):
+    return rank_table(own, "linear", "imbalanced", metric, reference)
+
+
+def test_methods_are_ranked_and_compared_with_the_reference(values):
+    found = ranked(results(**values))
+    assert found.methods[0] == "immax"
+    assert found.methods[-1] == "rw"
+    assert found.ranks[0] == pytest.approx(1.0)
+    assert found.ranks[-1] == pytest.approx(4.0)
+    assert found.ranks.sum() == pytest.approx(1 + 2 + 3 + 4)
+    assert found.friedman_p == pytest.approx(friedman(np.column_stack(list(values.values()))))
+    rows = {row[0]: row for row in found.table.rows}
+    assert rows["immax"][1] == f"{100 * values['immax'].mean():.2f}"
+    assert rows["immax"][3] == f"{SETS}/0/0"
+    assert rows["rw"][3] == f"0/0/{SETS}"
+    assert rows["ce"][3:] == ["", "", ""]
+
+
+def test_p_values_are_wilcoxon_s_with_holm_s_correction(values):
+    others = ("immax", "rw", "la")
+    p = [compare_to(values[name], values["ce"]).p for name in others]
+    rows = {row[0]: row for row in ranked(results(**values)).table.rows}
+    for name, own, corrected in zip(others, p, holm(p), strict=True):
+        assert float(rows[name][4]) == pytest.approx(own, rel=0.5 if own < 1e-3 else 0.05)
+        assert float(rows[name][5]) == pytest.approx(corrected, rel=0.5 if own < 1e-3 else 0.05)
+    assert float(rows["rw"][4]) < 0.001
+    assert float(rows["la"][5]) > 0.05
+
+
+def test_lower_is_better_for_log_loss(values):
+    found = ranked(results(metric="log_loss", **values), "log_loss")
+    assert found.methods[0] == "rw"
+    assert found.methods[-1] == "immax"
+    rows = {row[0]: row for row in found.table.rows}
+    assert rows["rw"][3] == f"{SETS}/0/0"
+    assert rows["immax"][3] == f"0/0/{SETS}"
+
+
+def test_ties_share_their_rank(values):
+    found = ranked(results(ce=values["ce"], la=values["ce"].copy(), rw=values["rw"]))
+    assert found.ranks.tolist() == [1.5, 1.5, 3.0]
+    assert {row[0]: row[3] for row in found.table.rows}["la"] == f"0/{SETS}/0"
+
+
+def test_a_method_that_lacks_the_metric_somewhere_is_left_out(values):
+    values["la"][3] = np.nan
+    found = ranked(results(**values))
+    assert "la" not in found.methods
+    assert found.ranks.max() == pytest.approx(3.0)
+    shorter = results(**values | {"la": values["ce"][:-1]})
+    assert "la" not in ranked(shorter).methods
+
+
+def test_without_the_reference_nothing_is_compared(values):
+    found = ranked(results(**values), reference="xgb")
+    assert all(row[3:] == ["", "", ""] for row in found.table.rows)
+    empty = ranked(results(metric="accuracy", **values), metric="log_loss")
+    assert (empty.methods, empty.ranks.size) == ([], 0)

@@ -1,0 +1,291 @@
+"""The three estimators as their users meet them."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from catboost import CatBoostClassifier, Pool
+from lightgbm import LGBMClassifier, early_stopping
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+from xgboost import XGBClassifier
+
+from immax.boosting import (
+    IMMAXCatBoostClassifier,
+    IMMAXLGBMClassifier,
+    IMMAXXGBClassifier,
+)
+from immax.datasets import gaussian_mixture
+from immax.evaluation.metrics import expected_calibration_error
+from immax.losses.catalog import METHODS
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+warnings.filterwarnings("ignore", module="lightgbm")
+
+QUIET = {
+    IMMAXXGBClassifier: {"n_estimators": 20, "n_jobs": 1},
+    IMMAXLGBMClassifier: {"n_estimators": 20, "verbose": -1, "n_jobs": 1},
+    IMMAXCatBoostClassifier: {
+        "iterations": 20,
+        "verbose": False,
+        "learning_rate": 0.2,
+        "thread_count": 1,
+        "allow_writing_files": False,
+    },
+}
+BASES = {
+    IMMAXXGBClassifier: (XGBClassifier, {}),
+    IMMAXLGBMClassifier: (LGBMClassifier, {}),
+    IMMAXCatBoostClassifier: (CatBoostClassifier, {}),
+}
+ALL = list(QUIET)
+
+
+def make(kind, **params):
+    return kind(**{**QUIET[kind], **params})
+
+
+def data(c=3, n=600, seed=0):
+    share = np.geomspace(1, 0.1, c)
+    return make_classification(
+        n, 10, n_informative=6, n_classes=c, weights=list(share / share.sum()), random_state=seed
+    )
+
+
+@pytest.mark.parametrize("c", [2, 10])
+@pytest.mark.parametrize("kind", [IMMAXXGBClassifier, IMMAXLGBMClassifier])
+def test_equal_margins_are_the_librarys_own_objective(kind, c):
+    if kind is IMMAXXGBClassifier and c > 2 and xgboost.__version__ < "3.2":
+        pytest.skip("before 3.2 XGBoost's softmax began with equal scores")
+    X, y = make_classification(3000, 20, n_informative=12, n_classes=c, random_state=0)
+    params = {**QUIET[kind], "n_estimators": 100, "random_state": 0}
+    theirs = BASES[kind][0](**params).fit(X, y).predict_proba(X)
+    ours = kind(margins="equal", **params).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+@pytest.mark.parametrize("c", [2, 4])
+def test_equal_margins_are_catboosts_own_objective(c):
+    X, y = make_classification(600, 10, n_informative=6, n_classes=c, random_state=0)
+    params = {**QUIET[IMMAXCatBoostClassifier], "iterations": 100 if c == 2 else 30}
+    params |= {"random_seed": 0, "leaf_estimation_backtracking": "No", "bootstrap_type": "No"}
+    ours = IMMAXCatBoostClassifier(margins="equal", **params).fit(X, y)
+    start = ours.loss_.constants
+    baseline = np.full(len(y), start[0]) if c == 2 else np.tile(start, (len(y), 1))
+    own = CatBoostClassifier(
+        **params,
+        loss_function="Logloss" if c == 2 else "MultiClass",
+        leaf_estimation_method="Newton",
+        leaf_estimation_iterations=10 if c == 2 else 1,
+    ).fit(Pool(X, y, baseline=baseline))
+    expected = own.predict(X, prediction_type="RawFormulaVal") + baseline
+    np.testing.assert_allclose(ours.decision_function(X), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ALL)
+def test_every_method_of_the_catalogue(kind, method):
+    X, y = data(2)
+    if kind is IMMAXCatBoostClassifier and method == "equal":
+        with pytest.raises(ValueError, match="has a random loss"):
+            make(kind, method=method, method_params={"threshold": 0.5}).fit(X, y)
+        return
+    model = make(kind, method=method).fit(X, y)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-5)
+    assert np.mean(model.predict(X) == y) > 0.8
+    assert (model.margins_ is not None) == (method == "immax")
+
+
+@pytest.mark.parametrize("labels", [["b", "a", "c"], [5, -1, 3], [True, False]], ids=str)
+@pytest.mark.parametrize("kind", ALL)
+def test_labels_of_any_kind_survive_round_trips(kind, labels, tmp_path):
+    X, y = data(len(labels))
+    y = np.array(labels)[y]
+    model = make(kind, power=0.2).fit(X, y)
+    assert model.classes_.tolist() == sorted(set(labels))
+    assert np.mean(model.predict(X) == y) > 0.8
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(copy.predict_proba(X), model.predict_proba(X))
+    path = tmp_path / ("model.json" if kind is IMMAXXGBClassifier else "model.bin")
+    model.save_model(path)
+    again = make(kind)
+    again.load_model(path)
+    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=1e-7)
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    path.with_name(path.name + ".immax.json").write_text("{}")
+    with pytest.raises(ValueError, match="is damaged"):
+        make(kind).load_model(path)
+    path.with_name(path.name + ".immax.json").unlink()
+    with pytest.raises(FileNotFoundError, match="the margins of the model"):
+        make(kind).load_model(path)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_parameters_are_the_librarys_and_ours(kind):
+    model = make(kind, power=0.3, rule="bayes")
+    other = clone(model)
+    assert other.get_params()["power"] == 0.3
+    assert other.get_params()["rule"] == "bayes"
+    other.set_params(power=0.1)
+    assert (other.power, model.power) == (0.1, 0.3)
+    X, y = data(2, 200)
+    search = GridSearchCV(model, {"power": [0.0, 0.3]}, cv=2).fit(X, y)
+    assert search.best_params_["power"] in (0.0, 0.3)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_weights_count_as_repetitions(kind):
+    X, y = data(3, 300)
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    extra = {"bootstrap_type": "No"} if kind is IMMAXCatBoostClassifier else {}
+    one = make(kind, power=0.3, **extra).fit(X, y, sample_weight=weight)
+    two = make(kind, power=0.3, **extra).fit(X[rows], y[rows])
+    np.testing.assert_allclose(one.margins_, two.margins_)
+    np.testing.assert_allclose(one.loss_.constants, two.loss_.constants, atol=1e-9)
+    if kind is IMMAXXGBClassifier:
+        np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=0.15)
+
+
+def test_early_stopping():
+    X, y = data(3, 900)
+    A, B, a, b = X[:600], X[600:], y[:600], y[600:]
+    xgb = IMMAXXGBClassifier(n_estimators=400, early_stopping_rounds=5, power=0.2)
+    xgb.fit(A, a, eval_set=[(B, b)], verbose=False)
+    assert xgb.best_iteration < 399
+    history = xgb.evals_result()["validation_0"]["logloss"]
+    found = log_loss(b, xgb.predict_proba(B), labels=[0, 1, 2])
+    assert found == pytest.approx(min(history), rel=1e-4)
+    lgb = IMMAXLGBMClassifier(n_estimators=400, power=0.2, verbose=-1)
+    lgb.fit(A, a, eval_set=[(B, b)], callbacks=[early_stopping(5, verbose=False)])
+    assert lgb.best_iteration_ < 400
+    found = log_loss(b, lgb.predict_proba(B), labels=[0, 1, 2])
+    assert found == pytest.approx(min(lgb.evals_result_["valid_0"]["logloss"]), rel=1e-6)
+    cat = make(IMMAXCatBoostClassifier, iterations=300, power=0.2)
+    cat.fit(A, a, eval_set=(B, b), early_stopping_rounds=5)
+    assert cat.tree_count_ < 300
+
+
+def test_a_class_absent_from_a_validation_set_is_no_trouble():
+    X, y = data(3)
+    keep = y[400:] != 2
+    for kind in ALL:
+        make(kind).fit(X[:400], y[:400], eval_set=[(X[400:][keep], y[400:][keep])])
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_what_is_refused(kind):
+    X, y = data(3)
+    with pytest.raises(ValueError, match=r"eval_set\[0\] holds the label 7"):
+        make(kind).fit(X, y, eval_set=[(X, np.full(len(y), 7))])
+    name = "iterations" if kind is IMMAXCatBoostClassifier else "n_estimators"
+    with pytest.raises(ValueError, match="must be at least 1"):
+        make(kind, **{name: 0}).fit(X, y)
+    with pytest.raises(ValueError, match="margins"):
+        make(kind, margins=[1.0, 2.0]).fit(X, y)
+    with pytest.raises(ValueError, match="did you mean 'focal'"):
+        make(kind, method="focl").fit(X, y)
+    with pytest.raises(ValueError, match="rule must be one of"):
+        make(kind, rule="votes").fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        make(kind).fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="power is for method='immax'"):
+        make(kind, method="ce", power=0.1).fit(X, y)
+    name = "loss_function" if kind is IMMAXCatBoostClassifier else "objective"
+    value = "MultiClass" if kind is IMMAXCatBoostClassifier else "multi:softprob"
+    with pytest.raises(ValueError, match="determined by the method"):
+        make(kind, **{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_missing_values_and_categories(kind):
+    X, y = data(2, 400)
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    frame.iloc[::7, 2] = np.nan
+    kinds = np.where(X[:, 3] > 0, "red", "blue")
+    frame["colour"] = pd.Categorical(kinds) if kind is not IMMAXCatBoostClassifier else kinds
+    extra = {"enable_categorical": True} if kind is IMMAXXGBClassifier else {}
+    options = {"cat_features": ["colour"]} if kind is IMMAXCatBoostClassifier else {}
+    model = make(kind, **extra).fit(frame, y, **options)
+    assert np.mean(model.predict(frame) == y) > 0.8
+    assert len(model.feature_importances_) == 11
+
+
+def test_contributions_add_up_to_scores():
+    X, y = data(2)
+    import xgboost
+
+    xgb = make(IMMAXXGBClassifier).fit(X, y)
+    parts = xgb.get_booster().predict(xgboost.DMatrix(X), pred_contribs=True)
+    np.testing.assert_allclose(parts.sum(axis=1), xgb.decision_function(X), atol=1e-4)
+    lgb = make(IMMAXLGBMClassifier).fit(X, y)
+    parts = lgb.predict(X, pred_contrib=True)
+    expected = lgb.decision_function(X) - lgb.loss_.constants[0]
+    np.testing.assert_allclose(parts.sum(axis=1), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [IMMAXXGBClassifier, IMMAXLGBMClassifier])
+def test_probabilities_are_calibrated_and_class_weights_are_not(kind):
+    X, y, mixture = gaussian_mixture([6000, 600, 200], 4, 2.0, random_state=0)
+    test, truth = mixture.sample([6000, 600, 200], random_state=1)
+    params = {**QUIET[kind], "n_estimators": 40, "learning_rate": 0.1, "max_depth": 3}
+    base, _ = BASES[kind]
+    errors = {
+        "own": expected_calibration_error(base(**params).fit(X, y).predict_proba(test), truth)
+    }
+    model = kind(power=1 / 3, **params).fit(X, y)
+    errors["immax"] = expected_calibration_error(model.predict_proba(test), truth)
+    weight = (1 / np.bincount(y))[y] * len(y) / 3
+    weighted = base(**params).fit(X, y, sample_weight=weight)
+    errors["weighted"] = expected_calibration_error(weighted.predict_proba(test), truth)
+    assert errors["immax"] < errors["own"] + 0.01
+    assert errors["weighted"] > 3 * errors["immax"]
+    # Against the true posteriors too.
+    true = mixture.posterior(test)
+    off = np.abs(model.predict_proba(test) - true).mean()
+    assert off < np.abs(weighted.predict_proba(test) - true).mean() / 2
+
+
+def _failures(estimator):
+    found = check_estimator(estimator, on_fail=None, on_skip=None)
+    return {check["check_name"] for check in found if check["status"] == "failed"}
+
+
+@pytest.mark.parametrize("kind", [IMMAXXGBClassifier, IMMAXLGBMClassifier])
+def test_scikit_learns_checks_pass_as_far_as_the_librarys_own(kind):
+    base, _ = BASES[kind]
+    small = {**QUIET[kind], "n_estimators": 5}
+    theirs = _failures(base(**small))
+    ours = _failures(kind(**small))
+    assert ours - theirs <= ALLOWED[kind], ours - theirs
+
+
+WEIGHTS = {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
+ALLOWED = {
+    # Weights and repetitions agree to single precision, where the check asks for more.
+    IMMAXXGBClassifier: WEIGHTS,
+    # Scores of exactly zero are given to the highest class, as in the paper.
+    IMMAXLGBMClassifier: WEIGHTS | {"check_classifiers_classes"},
+}
+
+
+def test_a_missing_library_names_the_extra():
+    script = (
+        "import sys\n"
+        "for name in ('xgboost', 'lightgbm', 'catboost'):\n    sys.modules[name] = None\n"
+        "import immax.boosting as b\n"
+        "for name in b.__all__[:3]:\n"
+        "    try:\n        getattr(b, name)\n"
+        "    except ImportError as error:\n        print(error)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.stdout.count('pip install "immax[boosting]"') == 3, found.stderr

@@ -1,0 +1,46 @@
+"""Progress bars."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from immax.cli import progress
+from immax.cli.progress import Bars, FoldBar, quiet_progress
+
+
+def test_nothing_is_shown_in_a_pipe(capsys):
+    bars = quiet_progress()
+    assert bars.disable
+    with FoldBar() as bar:
+        bar.update("immax", 1, 4)
+        bar.describe("writing")
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80)
+    monkeypatch.setattr(progress, "Console", lambda **_: console)
+    return stream
+
+
+def test_a_terminal_shows_the_title_and_the_number_of_fits(terminal):
+    with FoldBar() as bar:
+        bar.update("immax", 3, 12)
+    assert "IMMAX logistic" in terminal.getvalue()
+    assert "3/12" in terminal.getvalue()
+
+
+def test_the_cells_of_a_plan_are_counted_as_they_end(terminal):
+    counts = {"done": 1, "failed": 0, "open": 3}
+    cell = SimpleNamespace(label=lambda: "digits, immax")
+    with Bars(SimpleNamespace(counts=lambda: counts), 5) as bars:
+        bars.cell(cell, "begun")
+        counts.update(done=2, open=2)
+        bars.cell(cell, "done")
+    assert "digits, immax" in terminal.getvalue()
+    assert "2/4" in terminal.getvalue()

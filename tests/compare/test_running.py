@@ -1,0 +1,165 @@
+"""Methods on the same folds: what is run, resumed, left out and interrupted."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from mixed_table import mixed_table
+
+from immax.compare import Protocol, answer, compare, running
+from immax.tabular import describe_columns
+
+QUICK = ["weights", "immax"]
+
+
+def assert_same_results(first, second):
+    assert first.complete == second.complete
+    for name in first.complete:
+        for a, b in zip(first.fold_results[name], second.fold_results[name], strict=True):
+            np.testing.assert_array_equal(a.labels, b.labels)
+            np.testing.assert_array_equal(a.proba, b.proba)
+            assert a.chosen == b.chosen
+
+
+def test_finished_folds_are_not_fitted_again(tmp_path, monkeypatch):
+    X, y = mixed_table()
+    first = compare(X, y, methods=QUICK, keep=tmp_path)
+    monkeypatch.setattr(running, "make_candidate", None)
+    assert_same_results(first, compare(X, y, methods=QUICK, keep=tmp_path))
+
+
+def test_the_order_of_fits_does_not_change_the_results():
+    X, y = mixed_table(120)
+    protocol = Protocol(folds=2)
+    by_fold, by_method = [], []
+    first = compare(
+        X, y, methods=QUICK, protocol=protocol, on_fold=lambda *call: by_fold.append(call)
+    )
+    second = compare(
+        X, y, methods=QUICK, protocol=protocol, time_limit=600,
+        on_fold=lambda *call: by_method.append(call),
+    )  # fmt: skip
+    assert_same_results(first, second)
+    names = ["logistic", "weights", "immax"]
+    assert [call[0] for call in by_fold] == [*names, *names, ""]
+    assert [call[0] for call in by_method] == [*np.repeat(names, 2), ""]
+    assert [call[1:] for call in by_fold] == [(done, 6) for done in range(7)]
+
+
+def test_other_data_or_another_protocol_is_not_resumed(tmp_path):
+    X, y = mixed_table()
+    compare(X, y, methods=["weights"], keep=tmp_path)
+    changed = X.assign(b=X["b"] + 1)
+    for data, protocol in ((changed, Protocol()), (X, Protocol(seed=1))):
+        before = set(tmp_path.iterdir())
+        compare(data, y, methods=["weights"], keep=tmp_path, protocol=protocol)
+        assert len(set(tmp_path.iterdir()) - before) == 1
+
+
+def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
+    """The hash of a comparison must not change, or finished folds would be lost."""
+    monkeypatch.setattr(running, "__version__", "0.2.0")
+    X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
+    compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["ff31f8a25e5262bf"]
+
+
+def test_a_damaged_fold_is_fitted_again(tmp_path):
+    X, y = mixed_table()
+    first = compare(X, y, methods=["weights"], keep=tmp_path)
+    path = next(tmp_path.glob("*/weights-2.npz"))
+    path.write_bytes(path.read_bytes()[:50])
+    assert_same_results(first, compare(X, y, methods=["weights"], keep=tmp_path))
+
+
+def test_a_method_that_fails_is_left_out_and_the_others_go_on(monkeypatch):
+    X, y = mixed_table()
+    make = running.make_candidate
+
+    def some_fail(name, *arguments):
+        if name == "weights":
+            raise ValueError("no such luck\nin two lines")
+        return make(name, *arguments)
+
+    monkeypatch.setattr(running, "make_candidate", some_fail)
+    comparison = compare(X, y, methods=["weights", "ce"], protocol=Protocol(folds=2))
+    assert comparison.complete == ["logistic", "ce"]
+    assert comparison.left_out == {"weights": "failed: no such luck"}
+    assert len(answer(comparison).rows) == 2
+
+
+def test_a_failure_of_the_baseline_is_an_error(monkeypatch):
+    def fail(*_):
+        raise ValueError("no such luck")
+
+    monkeypatch.setattr(running, "make_candidate", fail)
+    with pytest.raises(ValueError, match="no such luck"):
+        compare(*mixed_table(60), methods=["ce"], protocol=Protocol(folds=2))
+
+
+def test_an_interruption_keeps_what_is_finished(tmp_path):
+    X, y = mixed_table()
+
+    def stop(name, done, total):
+        if done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(X, y, methods=QUICK, keep=tmp_path, on_fold=stop)
+    assert len(list(tmp_path.glob("*/*.npz"))) == 7
+
+
+def test_a_time_limit_leaves_out_what_is_not_finished(monkeypatch, tmp_path):
+    X, y = mixed_table()
+    compare(X, y, methods=["weights"], keep=tmp_path)
+    monkeypatch.setattr(running, "make_candidate", lambda *_: time.sleep(60))
+    comparison = compare(X, y, methods=QUICK, time_limit=1, keep=tmp_path)
+    assert comparison.complete == ["logistic", "weights"]
+    assert comparison.left_out["immax"] == "not finished within the time limit"
+    with pytest.raises(TimeoutError, match="not even plain"):
+        compare(X, y, methods=QUICK, time_limit=0)
+
+
+def test_columns_are_described_once(monkeypatch):
+    X, y = mixed_table(60)
+    schema = describe_columns(X)
+    monkeypatch.setattr(running, "describe_columns", None)
+    comparison = compare(X, y, methods=[], protocol=Protocol(folds=2), schema=schema)
+    assert comparison.schema is schema
+
+
+def test_the_old_name_of_the_callback_is_deprecated():
+    calls = []
+    with pytest.warns(FutureWarning, match="on_fold"):
+        compare(
+            *mixed_table(60), methods=[], protocol=Protocol(folds=2),
+            on_piece=lambda *call: calls.append(call),
+        )  # fmt: skip
+    assert calls[-1] == ("", 2, 2)
+
+
+def test_a_class_with_four_rows():
+    X, y = mixed_table(200)
+    y[:4] = "perhaps"
+    comparison = compare(X, y, methods=QUICK)
+    assert len(comparison.complete) == 3
+    for row in answer(comparison).rows:
+        assert np.isfinite(list(row.measures.values())).all()
+
+
+def test_nothing_is_learnt_from_noise():
+    """Searches and preprocessing see the training part of a fold only."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(240, 15)))
+    X.columns = [f"x{k}" for k in X]
+    X["kind"] = rng.choice(list("abcdefghij"), 240)
+    y = pd.Series(rng.choice(["common", "rare"], 240, p=[0.7, 0.3]))
+    names = ["weights", "threshold", "smote", "immax", "immax_hinge", "immax_svc", "immax_xgb"]
+    comparison = compare(X, y, methods=names, protocol=Protocol("balanced_accuracy", folds=3))
+    verdict = answer(comparison)
+    assert len(verdict.rows) == len(names) + 1
+    for row in verdict.rows:
+        assert 0.4 < row.measures["balanced_accuracy"] < 0.6, row
+        assert row.measures["accuracy"] < 0.77, row
+    assert verdict.recommended == "logistic"

@@ -1,0 +1,43 @@
+"""Exponentials and logarithms against NumPy's."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+
+@pytest.mark.parametrize(("dtype", "lowest"), [(np.float32, -87), (np.float64, -708)])
+def test_exponential_is_right_to_two_units_in_the_last_place(dtype, lowest):
+    from immax.compiled.vector_math import exponentials
+
+    inside = -np.geomspace(1e-12, -lowest, 10_001)[:-1]
+    x = np.append(inside, [0.0, -1e30, -np.inf]).astype(dtype)[None]
+    out = np.empty_like(x)
+    exponentials(x, 0, dtype(1), dtype(0), out, 0)
+    exact = np.exp(x.astype(np.float64)).astype(dtype)
+    assert (np.abs(out - exact) <= 2 * np.spacing(exact)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logarithm_is_right_to_four_units_in_the_last_place(dtype):
+    from numba import njit
+
+    from immax.compiled.vector_math import log1p_of_positive
+
+    @njit
+    def logarithms(x, out):
+        for i in range(x.size):
+            out[i] = log1p_of_positive(x[i])
+
+    x = np.append(np.geomspace(1e-30, 1e6, 10_001), 0).astype(dtype)
+    out = np.empty_like(x)
+    logarithms(x, out)
+    exact = np.log1p(x.astype(np.float64)).astype(dtype)
+    assert (np.abs(out - exact) <= 4 * np.spacing(exact)).all()
+
+
+def test_the_same_functions_in_plain_python():
+    from immax.compiled.vector_math import exp_of_negative, log1p_of_positive
+
+    assert exp_of_negative(-2.0) == np.exp(-2.0)
+    assert log1p_of_positive(1e-20) == 1e-20

@@ -1,0 +1,165 @@
+"""The methods that plans name: all of them fit, and λ has one meaning."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.preprocessing import scale
+
+from immax import IMMAXClassifier
+from immax.evaluation.estimators import (
+    ESTIMATORS,
+    MODELS,
+    Setting,
+    describe_choice,
+    known_methods,
+    make_estimator,
+    network_spec,
+)
+from immax.evaluation.selection import Selection
+
+pytest.importorskip("imblearn")
+# Corners of some grids do not converge; runs of plans ignore these warnings too.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+SELECTION = Selection(folds=3, trials=2, lams=(0.1, 0.01), powers=(0.0, 0.25))
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(200, 5, weights=[0.8], flip_y=0.1, random_state=0)
+    return scale(X), y
+
+
+def make(method, y, model="linear"):
+    return make_estimator(model, method, y, SELECTION, {}, seed=0)
+
+
+@pytest.mark.parametrize("method", sorted(ESTIMATORS["linear"]))
+def test_every_linear_method_fits_and_predicts(method, data):
+    X, y = data
+    model = make(method, y).fit(X, y)
+    assert set(model.predict(X)) <= {0, 1}
+    assert np.mean(model.predict(X) == y) > 0.6
+    if hasattr(model, "predict_proba"):
+        assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+def test_hinge_has_equal_margins_only(data):
+    X, y = data
+    model = make("hinge", y).fit(X, y)
+    assert all(rho[0] == rho[1] for rho in model.cv_results_["margins"])
+
+
+def test_immax_searches_the_powers_of_the_plan_and_no_others(data):
+    X, y = data
+    found = make("immax", y).fit(X, y).cv_results_["param_parameters"]
+    assert {point[0] for point in found} == {0.0, 0.25}
+
+
+def test_balanced_hinge_is_the_hinge_with_weights(data):
+    X, y = data
+    model = make("hinge_balanced", y).fit(X, y)
+    lam = model.best_params_["model__lam"]
+    weight = len(y) / (2 * np.bincount(y))[y]
+    expected = IMMAXClassifier("hinge", lam=lam, margins="equal").fit(X, y, weight)
+    scores = model.best_estimator_.model_.decision_function(X)
+    assert scores == pytest.approx(expected.decision_function(X), abs=1e-9)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_ldam_with_the_hinge_is_its_own_formula(data):
+    X, y = data
+    model = make("ldam_hinge", y).fit(X, y)
+    fitted = model.best_estimator_.model_
+    rho = np.bincount(y) ** -0.25
+    rho /= rho.mean()
+    assert fitted.margins_ == pytest.approx(rho)
+    scores = fitted.decision_function(X)
+    losses = np.maximum(0, rho[y] - np.where(y == 1, 1, -1) * scores)
+    scale = rho[y].mean()  # of the weights, whose mean is one
+    penalty = model.best_params_["model__lam"] * np.sum(fitted.coef_**2)
+    assert fitted.objective_ == pytest.approx(penalty + losses.mean() / scale, rel=1e-6)
+
+
+def test_trees_search_powers_and_rules_and_break_ties_by_log_loss(data):
+    xgboost = pytest.importorskip("immax.boosting").IMMAXXGBClassifier
+    X, y = data
+    model = make("immax", y, "trees").fit(X, y)
+    plain = xgboost(n_estimators=100, max_depth=4, learning_rate=0.1, n_jobs=1, random_state=0)
+    grid = {"power": SELECTION.powers, "rule": ["score", "bayes"]}
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    expected = GridSearchCV(plain, grid, cv=folds, scoring="accuracy").fit(X, y)
+    assert model.best_score_ == pytest.approx(expected.best_score_)
+    table = expected.cv_results_
+    assert table["rank_test_score"][table["params"].index(model.best_params_)] == 1
+    tied = {
+        point["power"]
+        for point, rank in zip(table["params"], table["rank_test_score"], strict=True)
+        if rank == 1
+    }
+    powers = {"power": grid["power"]}
+    losses = GridSearchCV(plain, powers, cv=folds, scoring="neg_log_loss").fit(X, y)
+    own = dict(zip(grid["power"], losses.cv_results_["mean_test_score"], strict=True))
+    assert model.best_params_["power"] == max(tied, key=own.__getitem__)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", ["logistic", "immax"])
+def test_lambda_means_the_same_as_for_cross_entropy(method, n_classes):
+    X, y = make_classification(
+        300, 5, n_informative=4, n_redundant=0, n_classes=n_classes, random_state=0
+    )
+    selection = replace(SELECTION, lams=(0.05,), powers=(0.0,))
+    plain = make_estimator("linear", "ce", y, selection, {}, seed=0).fit(X, y)
+    other = make_estimator("linear", method, y, selection, {}, seed=0).fit(X, y)
+    np.testing.assert_allclose(plain.predict_proba(X), other.predict_proba(X), atol=1e-3)
+
+
+def test_c_of_scikit_learn_is_that_of_lambda(data):
+    setting = Setting(SELECTION, {}, 0, data[1])
+    assert setting.Cs == pytest.approx([1 / (2 * 0.1 * 200), 1 / (2 * 0.01 * 200)])
+    # C of the first version was 2 / (λ n) for four times this λ: the same to the bit.
+    for lam in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.03, 1.0):
+        own = Setting(SELECTION, {"lam": [lam / 4]}, 0, data[1])
+        assert own.Cs == [2 / (lam * 200)]
+
+
+@pytest.mark.parametrize(
+    ("method", "key"),
+    [("immax", "lam"), ("immax_theory", "lam"), ("hinge_balanced", "model__lam"), ("ldam", "lam")],
+)
+def test_a_grid_of_lambda_takes_the_place_of_the_selection_s(method, key, data):
+    X, y = data
+    model = make_estimator("linear", method, y, SELECTION, {"lam": (0.07,)}, seed=0).fit(X, y)
+    chosen = describe_choice(model)
+    assert chosen[key] == 0.07
+    if method == "ldam":
+        assert set(chosen["method_params"]) == {"C"}  # the grid of the paper still holds
+
+
+def test_a_grid_of_lambda_reaches_scikit_learn(data):
+    X, y = data
+    model = make_estimator("linear", "logistic", y, SELECTION, {"lam": (0.07,)}, seed=0).fit(X, y)
+    assert describe_choice(model)["C"] == 1 / (2 * 0.07 * 200)
+
+
+@pytest.mark.parametrize("method", ["svc", "immax"])
+def test_kernel_machines_search_c(method, data):
+    X, y = data
+    model = make(method, y, "kernel").fit(X[:100], y[:100])
+    assert describe_choice(model)["C"] in [4 * C for C in (0.01, 0.1, 1, 10, 100, 1000)]
+
+
+def test_networks_have_margins_of_mean_one():
+    spec = network_spec("immax", [900, 90, 10], {"power": 0.5})
+    expected = np.sqrt([900, 90, 10])
+    np.testing.assert_allclose(spec.temperature, expected / expected.mean())
+
+
+def test_known_methods():
+    assert known_methods("surface") == ("immax",)
+    assert set(known_methods("resnet8")) <= set(known_methods("linear")) | {"immax"}
+    assert all(known_methods(model) for model in MODELS)

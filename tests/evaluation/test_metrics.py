@@ -1,0 +1,94 @@
+"""Metrics by hand, and the registry against scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as reference
+from sklearn.metrics import get_scorer
+
+from immax.evaluation.metrics import (
+    METRICS,
+    expected_calibration_error,
+    measure,
+    own_log_probability,
+)
+
+
+def predictions(n=300, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(n_classes, n, p=np.arange(n_classes, 0, -1) / np.arange(n_classes + 1).sum())
+    proba = rng.dirichlet(np.ones(n_classes), n)
+    proba[np.arange(n), y] += 0.5
+    proba /= proba.sum(axis=1, keepdims=True)
+    return y, proba.argmax(axis=1), proba
+
+
+def test_calibration_error_by_hand():
+    proba = np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.35, 0.65]])
+    y = np.array([0, 1, 1, 1])
+    # Bins of a fifteenth: 0.9 is one, correct half the time; 0.6 and 0.65 are one, always correct.
+    expected = (abs(2 * 0.9 - 1) + abs(1.25 - 2)) / 4
+    assert expected_calibration_error(proba, y) == pytest.approx(expected)
+
+
+def test_a_probability_of_one_is_in_the_last_bin():
+    assert expected_calibration_error([[0.0, 1.0], [1.0, 0.0]], [1, 0]) == 0.0
+    assert expected_calibration_error([[0.0, 1.0], [1.0, 0.0]], [0, 1]) == 1.0
+
+
+def test_measures_by_hand():
+    y, labels = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    proba = np.array([[0.8, 0.2], [0.9, 0.1], [0.4, 0.6], [0.0, 1.0]])
+    values = measure(y, labels, proba, 2)
+    assert values["accuracy"] == 0.75
+    assert values["balanced_accuracy"] == pytest.approx((2 / 3 + 1) / 2)
+    assert values["log_loss"] == pytest.approx(-np.log([0.8, 0.9, 0.4, 1.0]).mean())
+    assert values["average_precision"] == pytest.approx(1.0)
+
+
+def test_measures_agree_with_scikit_learn():
+    y, labels, proba = predictions()
+    values = measure(y, labels, proba, 3)
+    assert values["accuracy"] == pytest.approx(reference.accuracy_score(y, labels))
+    expected = reference.balanced_accuracy_score(y, labels)
+    assert values["balanced_accuracy"] == pytest.approx(expected)
+    assert values["macro_f1"] == pytest.approx(reference.f1_score(y, labels, average="macro"))
+    assert values["log_loss"] == pytest.approx(reference.log_loss(y, proba))
+    expected = reference.average_precision_score(np.eye(3)[y], proba, average="macro")
+    assert values["average_precision"] == pytest.approx(expected)
+
+
+def test_average_precision_of_two_classes_is_that_of_the_rarer():
+    y, labels, proba = predictions(n_classes=2)
+    rare = int(np.bincount(y).argmin())
+    expected = reference.average_precision_score(y == rare, proba[:, rare])
+    assert measure(y, labels, proba, 2)["average_precision"] == pytest.approx(expected)
+
+
+def test_without_probabilities_the_metrics_that_need_them_are_missing():
+    y, labels, proba = predictions()
+    without = measure(y, labels, None, 3)
+    assert set(without) == {name for name, metric in METRICS.items() if not metric.needs_proba}
+    assert without.items() <= measure(y, labels, proba, 3).items()
+
+
+def test_a_class_without_test_samples_does_not_count():
+    y, labels = np.array([0, 0, 1]), np.array([0, 2, 1])
+    assert measure(y, labels, None, 3)["balanced_accuracy"] == pytest.approx(0.75)
+
+
+def test_impossible_predictions_have_a_finite_log_probability():
+    own = own_log_probability(np.array([[1.0, 0.0]]), np.array([1]))
+    assert own == pytest.approx(np.log(np.finfo(float).eps))
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
+def test_rows_of_the_registry_are_consistent(metric):
+    assert METRICS[metric.name] is metric
+    get_scorer(metric.scorer)
+    assert metric.sign == (1 if metric.higher_is_better else -1)
+    assert metric.factor == (100 if metric.is_share else 1)
+    assert "_" not in metric.title
+    # A perfect prediction is at least as good as any other.
+    y, labels, proba = predictions()
+    best = metric.compute(y, y, np.eye(3)[y], 3)
+    assert metric.sign * best >= metric.sign * metric.compute(y, labels, proba, 3)

@@ -1,0 +1,134 @@
+"""What scorers require, and the scores that they give."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    get_scorer,
+    log_loss,
+    make_scorer,
+)
+
+from immax.search.predictions import HeldOutPredictions, HeldOutScores
+from immax.search.scoring import Scorer, group_means, resolve_scoring
+
+RNG = np.random.default_rng(0)
+CLASSES = np.array([0, 1, 2])
+X = RNG.normal(size=(60, 4))
+Y = RNG.integers(0, 3, 60)
+WEIGHT = RNG.integers(1, 4, 60).astype(float)
+MODEL = HeldOutPredictions(
+    HeldOutScores(CLASSES, RNG.normal(size=(60, 3)), np.array([0.5, 0.3, 0.2]), "logistic")
+)
+ALL = [np.arange(60)]
+
+
+def probe(scoring, loss="logistic", weight=None):
+    return Scorer.probe(scoring, loss, X, Y, weight, CLASSES)
+
+
+def unweighted(y, predicted):
+    return np.mean(y == predicted)
+
+
+def by_labels(estimator, X, y):
+    return np.mean(estimator.predict(X) == y)
+
+
+def by_own_score(estimator, X, y):
+    return estimator.score(X, y)
+
+
+def by_probability(estimator, X, y):
+    return estimator.predict_proba(X)[np.arange(len(y)), y].mean()
+
+
+@pytest.mark.parametrize(
+    ("scoring", "uses_labels"),
+    [
+        (None, True),
+        ("accuracy", True),
+        ("balanced_accuracy", True),
+        ("f1_macro", True),
+        ("neg_log_loss", False),
+        ("roc_auc_ovr", False),
+        ("top_k_accuracy", False),
+        (make_scorer(f1_score, average="macro"), True),
+        (make_scorer(log_loss, response_method="predict_proba", greater_is_better=False), False),
+        (by_labels, True),
+        (by_own_score, True),
+        (by_probability, False),
+    ],
+)
+def test_whether_labels_are_used(scoring, uses_labels):
+    assert probe(scoring).uses_labels is uses_labels
+
+
+@pytest.mark.parametrize(
+    ("scoring", "uses_weights"),
+    [("balanced_accuracy", True), (make_scorer(unweighted), False), (by_labels, False)],
+)
+def test_whether_weights_are_used(scoring, uses_weights):
+    scorer = probe(scoring, weight=WEIGHT)
+    assert scorer.uses_weights is uses_weights
+    (score,) = scorer.score_groups(MODEL, X, Y, WEIGHT, ALL)
+    predicted = MODEL.predict(X)
+    if uses_weights:
+        expected = balanced_accuracy_score(Y, predicted, sample_weight=WEIGHT)
+    else:
+        expected = accuracy_score(Y, predicted)
+    assert score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+def test_the_quick_ones_are_those_of_scikit_learn(scoring, weight):
+    groups = [np.arange(0, 30), np.arange(30, 60)]
+    quick = probe(scoring, weight=weight)
+    assert quick.per_sample is not None
+    slow = Scorer(get_scorer(scoring), quick.uses_labels)
+    np.testing.assert_allclose(
+        quick.score_groups(MODEL, X, Y, weight, groups),
+        slow.score_groups(MODEL, X, Y, weight, groups),
+    )
+
+
+def test_groups_are_scored_by_themselves():
+    groups = [np.arange(0, 25), np.arange(25, 60)]
+    found = probe("balanced_accuracy").score_groups(MODEL, X, Y, None, groups)
+    predicted = MODEL.predict(X)
+    expected = [balanced_accuracy_score(Y[rows], predicted[rows]) for rows in groups]
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(group_means(Y, WEIGHT, ALL), np.average(Y, weights=WEIGHT))
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", by_probability])
+def test_the_hinge_has_no_probabilities_to_score(scoring):
+    with pytest.raises(ValueError, match="needs probabilities, which the hinge loss does not"):
+        probe(scoring, "hinge")
+
+
+def test_the_hinge_has_scores_and_labels():
+    assert probe("balanced_accuracy", "hinge").uses_labels
+    two = Scorer.probe("roc_auc", "hinge", X, (Y > 0).astype(int), None, np.array([0, 1]))
+    assert not two.uses_labels
+
+
+def test_errors_of_a_scorer_are_shown_before_any_fit():
+    with pytest.raises(ValueError, match="multiclass"):
+        probe("f1")
+
+    def broken(estimator, X, y):
+        raise AttributeError("nonsense")
+
+    for loss in ("logistic", "hinge"):
+        with pytest.raises(AttributeError, match="nonsense"):
+            probe(broken, loss)
+
+
+@pytest.mark.parametrize("scoring", ["best", 3, ["accuracy"], accuracy_score])
+def test_what_is_refused(scoring):
+    with pytest.raises(ValueError, match="scor"):
+        resolve_scoring(scoring)

@@ -1,0 +1,34 @@
+"""The choice of a cell."""
+
+import numpy as np
+import pytest
+
+from immax.search.selection import choose_cell, near_ties, spread
+
+
+def test_near_ties_are_paired():
+    scores = np.array([[0.9, 0.5, 0.7], [0.89, 0.49, 0.69], [0.7, 0.7, 0.7], [0.9, 0.5, 0.7]])
+    # The second is behind in every fold; the third's difference is lost in its own noise.
+    assert near_ties(scores, 0).tolist() == [True, False, True, True]
+
+
+def test_the_simplest_of_the_near_best():
+    scores = np.array([[0.8, 0.9], [0.81, 0.9], [0.79, 0.91], [0.5, 0.5]])
+    spreads, lams, rules = np.array([0.0, 0.3, 0.3, 0.0]), np.ones(4), np.zeros(4)
+    none = np.zeros(4)
+    assert choose_cell(scores, none, spreads, lams, rules, one_se=False) == 1
+    assert choose_cell(scores, none, spreads, lams, rules, one_se=True) == 0
+
+
+def test_ties_go_to_the_lower_loss_the_larger_lam_and_the_first_rule():
+    scores, none = np.full((4, 3), 0.8), np.zeros(4)
+    lams, rules = np.array([0.1, 1.0, 1.0, 0.1]), np.array([0, 1, 0, 1])
+    assert choose_cell(scores, none, none, lams, rules, one_se=False) == 2
+    losses = np.array([0.3, 0.5, 0.5, 0.3])
+    assert choose_cell(scores, losses, none, lams, rules, one_se=False) == 0
+
+
+def test_the_spread_does_not_depend_on_the_scale():
+    rho = np.array([0.7, 0.2, 0.1])
+    assert spread(3 * rho) == spread(rho) == pytest.approx(np.log(rho).std())
+    assert spread(np.full(3, 0.4)) == 0

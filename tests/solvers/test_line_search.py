@@ -1,0 +1,32 @@
+"""Line searches by the conditions that their result must meet."""
+
+import numpy as np
+import pytest
+from problems import make_problem
+
+from immax.solvers.line_search import Point, find_step
+
+
+@pytest.mark.parametrize("flatness", [0.9, 0.1])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kind", ["immax", "exponential-sum"])
+def test_the_wolfe_conditions(kind, scale, flatness):
+    problem = make_problem(kind, 3)
+    point = Point.at(problem, problem.zeros())
+    direction = -scale * point.gradient
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = find_step(problem, point, direction, flatness)
+    again = Point.at(problem, found.theta)
+    assert found.value == pytest.approx(again.value, rel=1e-10)
+    np.testing.assert_allclose(found.scores, again.scores, atol=1e-10)
+    np.testing.assert_allclose(found.gradient, again.gradient, atol=1e-10)
+    slope = np.vdot(point.gradient, direction)
+    length = np.vdot(found.theta, direction) / np.vdot(direction, direction)
+    assert found.value <= point.value + 1e-4 * length * slope
+    assert abs(np.vdot(found.gradient, direction)) <= flatness * abs(slope) * (1 + 1e-9)
+
+
+def test_a_direction_of_ascent_is_refused():
+    problem = make_problem("immax", 3)
+    point = Point.at(problem, problem.zeros())
+    assert find_step(problem, point, point.gradient) is None

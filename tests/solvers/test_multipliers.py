@@ -1,0 +1,76 @@
+"""The method of multipliers against an independent solver of the exact problem."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from problems import KINKED, make_data, make_margins, make_problem, make_risk
+
+from immax.solvers import (
+    LBFGS,
+    MultiplierMethod,
+    MultiplierMethodLBFGS,
+    Newton,
+    Problem,
+    UnsupportedProblemError,
+    solve,
+)
+
+
+def cvxpy_optimum(kind, c, X, y, weight, lam, intercept):
+    """Return the optimum of the same problem, written down directly from the paper."""
+    rho = make_margins(c)
+    psi = {
+        "hinge": lambda u: cp.pos(1 - u),
+        "logistic": lambda u: cp.logistic(-u),
+        "exponential": lambda u: cp.exp(-u),
+    }[kind.split("-")[0]]
+    d = X.shape[1]
+    if c == 2:
+        w, b = cp.Variable(d), cp.Variable()
+        h = X @ w + (b if intercept else 0)
+        losses = psi(cp.multiply(h, np.where(y == 1, 1, -1) / rho[y]))
+    else:
+        w, b = cp.Variable((d, c)), cp.Variable((1, c))
+        h = X @ w + (np.ones((len(y), 1)) @ b if intercept else 0)
+        losses = []
+        for i, k in enumerate(y):
+            margins = [(h[i, k] - h[i, j]) / rho[k] for j in range(c) if j != k]
+            losses.append(psi(cp.min(cp.hstack(margins))))
+        losses = cp.hstack(losses)
+    problem = cp.Problem(cp.Minimize(lam * cp.sum_squares(w) + weight @ losses))
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("c", [2, 3, 5])
+@pytest.mark.parametrize("kind", KINKED)
+def test_kinked_risks_reach_the_optimum_of_cvxpy(kind, c, intercept):
+    X, y, weight = make_data(c, n=50)
+    expected = cvxpy_optimum(kind, c, X, y, weight, 0.01, intercept)
+    for solver in ("newton", "lbfgs"):
+        problem = Problem(X, make_risk(kind, c, y, weight), 0.01, intercept)
+        solution = solve(problem, solver, tol=1e-7, max_iter=20_000)
+        assert solution.converged
+        assert solution.objective == pytest.approx(expected, rel=1e-6)
+        assert solution.objective - expected <= solution.gap + 1e-7 * expected
+        assert solution.objective == pytest.approx(problem.objective(solution.theta), rel=1e-12)
+
+
+def test_any_smooth_solver_minimises_the_envelopes():
+    problem = make_problem("hinge-max", 3)
+    solvers = (
+        MultiplierMethod(),
+        MultiplierMethodLBFGS(),
+        MultiplierMethod(inner=LBFGS(memory_size=20), patience=300),
+    )
+    newton, lbfgs, same = (solver.solve(problem) for solver in solvers)
+    assert newton.objective == pytest.approx(lbfgs.objective, rel=2e-6)
+    assert newton.n_iter < lbfgs.n_iter
+    np.testing.assert_array_equal(lbfgs.theta, same.theta)
+    assert MultiplierMethod().inner == Newton()
+
+
+def test_smooth_risks_are_not_supported():
+    with pytest.raises(UnsupportedProblemError, match="needs a risk with kinks"):
+        MultiplierMethod().solve(make_problem("immax", 3))

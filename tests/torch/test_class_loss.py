@@ -1,0 +1,67 @@
+"""The base class of the losses, and the loss of a LossSpec."""
+
+import numpy as np
+import pytest
+import torch
+from torch_cases import COUNTS, make
+
+import immax.torch as it
+from immax.losses import LossSpec
+
+C = COUNTS.size
+
+
+def test_spec_modules_follow_too(spec, batch):
+    logits, target = batch
+
+    def loss(module):
+        torch.manual_seed(0)
+        return module(logits.float(), target)
+
+    module = it.SpecLoss(spec)
+    other = it.SpecLoss(make(spec.name, np.roll(COUNTS, 1)))
+    if module.state_dict():  # cross-entropy has none, and the focal loss only a number
+        assert loss(other) != loss(module)
+    other.load_state_dict(module.state_dict())
+    assert loss(other) == loss(module)
+    half = it.SpecLoss(spec).half()
+    assert all(b.dtype in (torch.float16, torch.bool) for b in half.buffers())
+
+
+def test_columns_that_a_module_has_not_are_loaded(batch):
+    logits, target = batch
+    plain, other = it.SpecLoss(LossSpec(np.ones(C))), it.SpecLoss(make("bs"))
+    assert plain.offset is None
+    plain.load_state_dict(other.state_dict())
+    assert plain(logits, target) == other(logits, target)
+
+
+def test_columns_of_several_precisions_go_together(batch):
+    logits, target = batch
+    module = it.SpecLoss(make("vs"))
+    expected = module(logits, target)
+    module.offset = module.offset.double()
+    torch.testing.assert_close(module(logits, target), expected)
+    torch.testing.assert_close(module(logits.float(), target), expected.float())
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("temperature", -1.0, r"temperature\[3\] is -1.0; it must be a positive, finite number"),
+        ("scale", 0.0, r"scale\[3\] is 0.0; it must be a positive, finite number"),
+        ("offset", float("nan"), r"offset\[3\] is nan; it must be a finite number"),
+        ("target_offset", float("inf"), r"target_offset\[3\] is inf; it must be a finite number"),
+        ("weight", -2.0, r"weight\[3\] is -2.0; it must be a finite number of at least 0"),
+    ],
+)
+def test_an_edit_that_is_wrong_is_named(column, value, message, batch, route):
+    rng = np.random.default_rng(0)
+    numbers = {name: rng.uniform(0.5, 2, C) for name in ("scale", "offset", "target_offset")}
+    spec = LossSpec(rng.uniform(0.5, 2, C), weight=rng.uniform(0.5, 2, C), **numbers)
+    logits, target = batch
+    module = it.SpecLoss(spec)
+    module(logits.requires_grad_(), target)
+    getattr(module, column)[3] = value
+    with pytest.raises(ValueError, match=message):
+        module(logits, target)
