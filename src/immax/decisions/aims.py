@@ -49,17 +49,19 @@ class Aim(ABC):
 
     Attributes
     ----------
-    name : str
-        As it is shown.
     two_classes : bool
         Whether the aim makes sense for two classes only.
     constrained : bool
         Whether values below zero say that a constraint is not met.
     """
 
-    name: str
     two_classes: ClassVar[bool] = False
     constrained: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The aim as it is shown."""
 
     @abstractmethod
     def value(self, confusion: Array, positive: int = 1) -> Array:
@@ -99,7 +101,9 @@ class Aim(ABC):
 class Accuracy(Aim):
     """The share of right decisions: predict the most probable class."""
 
-    name: ClassVar[str] = "accuracy"
+    @property
+    def name(self) -> str:
+        return "accuracy"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         hits = np.trace(confusion, axis1=-2, axis2=-1)
@@ -113,14 +117,18 @@ class Accuracy(Aim):
 class LogLoss(Accuracy):
     """Good probabilities; labels are those of the most probable class."""
 
-    name: ClassVar[str] = "log_loss"
+    @property
+    def name(self) -> str:
+        return "log_loss"
 
 
 @dataclass(frozen=True)
 class BalancedAccuracy(Aim):
     """The mean recall of the classes: weigh probabilities by the inverse of the class shares."""
 
-    name: ClassVar[str] = "balanced_accuracy"
+    @property
+    def name(self) -> str:
+        return "balanced_accuracy"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         return np.asarray(np.nanmean(recalls(confusion), axis=-1))
@@ -150,7 +158,10 @@ class Costs(Aim):
 
     costs: ArrayLike | Mapping[object, float]
     abstain: float | None = None
-    name: ClassVar[str] = "costs"
+
+    @property
+    def name(self) -> str:
+        return "costs"
 
     def __post_init__(self) -> None:
         if isinstance(self.costs, Mapping):
@@ -253,7 +264,7 @@ class FBeta(Aim):
             raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {self.average!r}")
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"f{self.beta:g}" + ("" if self.average == "binary" else f"_{self.average}")
 
     @property
@@ -283,7 +294,7 @@ class Jaccard(Aim):
             raise ValueError(f"average must be 'binary' or 'macro'; got {self.average!r}")
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return "jaccard" if self.average == "binary" else "jaccard_macro"
 
     @property
@@ -301,7 +312,9 @@ class Jaccard(Aim):
 class MCC(Aim):
     """Matthews' correlation coefficient, for two classes or many."""
 
-    name: ClassVar[str] = "mcc"
+    @property
+    def name(self) -> str:
+        return "mcc"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         total = confusion.sum(axis=(-2, -1))
@@ -318,7 +331,9 @@ class MCC(Aim):
 class GMean(Aim):
     """The geometric mean of the recalls."""
 
-    name: ClassVar[str] = "gmean"
+    @property
+    def name(self) -> str:
+        return "gmean"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         own = recalls(confusion)
@@ -330,7 +345,9 @@ class GMean(Aim):
 class Kappa(Aim):
     """Cohen's kappa: agreement beyond chance."""
 
-    name: ClassVar[str] = "kappa"
+    @property
+    def name(self) -> str:
+        return "kappa"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         total = confusion.sum(axis=(-2, -1))
@@ -357,7 +374,7 @@ class RecallAt(Aim):
         _share("precision", self.precision)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"recall at precision {self.precision:g}"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:
@@ -384,7 +401,7 @@ class PrecisionAt(Aim):
         _share("recall", self.recall)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"precision at recall {self.recall:g}"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:
@@ -420,7 +437,7 @@ class Budget(Aim):
             raise ValueError(f"count must be a positive whole number; got {self.count!r}")
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         if self.share is not None:
             return f"budget of {100 * self.share:g} %"
         return f"budget of {self.count}"

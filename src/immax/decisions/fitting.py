@@ -125,8 +125,8 @@ def fit_rule(
     if isinstance(aim, Costs):
         aim = aim.for_classes(labels)
     if isinstance(aim, ScorerAim):
-        gains = _gains_by_calls(p, codes, labels, aim, None if sample_weight is None else weight)
-        return Rule(labels, gains, prior, aim.name, positive)
+        own = None if sample_weight is None else weight
+        return Rule(labels, _gains_by_calls(p, codes, labels, aim, own), prior, aim.name, positive)
     gains = aim.gains(labels, prior)
     if gains is not None:
         return Rule(labels, gains, prior, aim.name, positive)

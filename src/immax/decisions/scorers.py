@@ -31,11 +31,16 @@ class ScorerAim(Aim):
     ----------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=...)``.
-    name : str, default="scorer"
+    label : str, default="scorer"
+        Its name, as it is shown.
     """
 
     scorer: Callable[..., float]
-    name: str = "scorer"
+    label: str = "scorer"
+
+    @property
+    def name(self) -> str:
+        return self.label
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         """Raise: a scorer needs labels, not counts."""
