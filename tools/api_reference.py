@@ -19,6 +19,7 @@ PUBLIC = (
     ("immax.losses", "Losses"),
     ("immax.losses.catalog", "The catalogue of methods"),
     ("immax.links", "Probabilities and decisions"),
+    ("immax.decisions", "Aims and decision rules"),
     ("immax.search", "Searches"),
     ("immax.boosting", "Boosting"),
     ("immax.torch", "PyTorch"),

@@ -14,6 +14,7 @@ LAYERS = (
     ("compiled",),
     ("markov_chains", "decision_rules"),
     ("links",),
+    ("decisions",),
     ("solvers",),
     ("linear_base",),
     ("linear", "kernels"),

@@ -1,0 +1,246 @@
+"""Any classifier with probabilities, and the decisions that an aim calls for."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    column_or_1d,
+    indexable,
+)
+
+from immax.arrays import Array, Features
+from immax.decisions.aims import Aim
+from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
+
+__all__ = ["DecisionClassifierCV"]
+
+
+class DecisionClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier with the decision rule that serves an aim best.
+
+    The rule is fitted to out-of-fold probabilities; the estimator is then fitted to all samples.
+    Probabilities stay those of the estimator. What scikit-learn's ``TunedThresholdClassifierCV``
+    does for two classes, this does for any number of them, for costs, constraints and budgets.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, optional
+        Logistic regression by default.
+    aim : str, Aim or scorer, default="balanced_accuracy"
+        What decisions are for: a name of ``immax.decisions.AIMS``, an aim, or any scorer of
+        scikit-learn that looks at labels.
+    cv : int, splitter, iterable or "prefit", default=5
+        How out-of-fold probabilities are made. "prefit" takes the estimator as fitted, and what is
+        given to ``fit`` as held-out samples.
+    evidence : float, default=0.75
+        As in ``fit_rule``.
+    pos_label : label, optional
+        The class that aims for two classes are about; by default the rarer one.
+    n_jobs : int, optional
+        Folds that are fitted at once.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to all samples.
+    rule_ : Rule
+        ``print(rule_)`` says in words what is decided.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if X had them
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(50, random_state=0)
+    >>> from immax.decisions import Costs
+    >>> model = DecisionClassifierCV(forest, Costs({0: 5, 1: 1})).fit(X, y)
+    >>> round(model.rule_.threshold, 3)
+    0.167
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        aim: Any = "balanced_accuracy",
+        *,
+        cv: Any = 5,
+        evidence: float = EVIDENCE,
+        pos_label: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.aim = aim
+        self.cv = cv
+        self.evidence = evidence
+        self.pos_label = pos_label
+        self.n_jobs = n_jobs
+
+    def _estimator(self) -> Any:
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._estimator())
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+    def fit(
+        self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
+        """Fit the rule to out-of-fold probabilities, and the estimator to all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Weighs the samples of the fits, if the estimator can, and those of the rule.
+        **params
+            For the estimator's ``fit``; ``groups`` goes to the splitter. With scikit-learn's
+            metadata routing enabled, as the requests say.
+
+        Returns
+        -------
+        self
+        """
+        aim: Aim = resolve_aim(self.aim)
+        estimator = self._estimator()
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no predict_proba; wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV"
+            )
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        X, y = indexable(X, y)
+        if not _num_samples(X):
+            raise ValueError("found 0 samples, while a minimum of 1 is required")
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        if isinstance(self.cv, str):
+            if self.cv != "prefit":
+                raise ValueError(
+                    f"cv must be a number of folds, a splitter or 'prefit'; got {self.cv!r}"
+                )
+            check_is_fitted(estimator)
+            proba, fitted = estimator.predict_proba(X), estimator
+        else:
+            proba, fitted = self._cross_fit(estimator, X, labels, weight, params)
+        self.rule_ = fit_rule(
+            proba,
+            labels,
+            aim,
+            classes=fitted.classes_,
+            sample_weight=weight,
+            pos_label=self.pos_label,
+            evidence=self.evidence,
+        )
+        self.estimator_ = fitted
+        self.classes_ = fitted.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        return self
+
+    def _cross_fit(
+        self, estimator: Any, X: Features, y: Array, weight: Array | None, params: dict[str, Any]
+    ) -> tuple[Array, Any]:
+        """Return out-of-fold probabilities, and the estimator fitted to all samples."""
+        groups = params.pop("groups", None)
+        _check_classes(y)
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+        for train, _ in splits:
+            missing = np.setdiff1d(y, y[train])
+            if missing.size:
+                raise ValueError(
+                    f"the training part of a fold has no sample of {missing.tolist()}; take fewer "
+                    "folds, or a splitter that keeps every class in every fold"
+                )
+        if weight is not None:
+            params = {**params, "sample_weight": weight}
+        routed = params
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **params).estimator.fit
+        proba = cross_val_predict(
+            clone(estimator),
+            X,
+            y,
+            cv=splits,
+            method="predict_proba",
+            params=params or None,
+            n_jobs=self.n_jobs,
+        )
+        return proba, clone(estimator).fit(X, y, **routed)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what of the metadata goes to the estimator.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self._estimator(), method_mapping=mapping)
+
+    def predict_proba(self, X: Features) -> Array:
+        """Return the estimator's probabilities, shape (n, c).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def predict(self, X: Features) -> Array:
+        """Return labels by the rule.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        return self.rule_.predict(self.estimator_.predict_proba(X))
+
+
+def _check_classes(y: Array) -> None:
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
+        )
+    if counts.min() < 2:
+        single = classes[counts < 2].tolist()
+        raise ValueError(
+            f"every class needs two samples or more for out-of-fold probabilities; the classes "
+            f"{single} have one"
+        )

@@ -1,0 +1,274 @@
+"""Rules fitted to probabilities of held-out samples and their labels.
+
+Decisions are judged on counts that mix what was observed with what the probabilities themselves
+expect: sample i counts as ``s_ik = evidence [y_i = k] + (1 - evidence) p_ik`` samples of class k.
+With few rare samples the observed counts alone would choose wild thresholds, and the expected ones
+alone would believe probabilities that are not calibrated.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from immax.arrays import Array
+from immax.decisions.aims import AIMS, Aim, Budget, Costs
+from immax.decisions.confusion import confusion_matrix
+from immax.decisions.rules import Rule, check_proba, threshold_gains
+from immax.decisions.scorers import ScorerAim, known_scorers, scorer_aim, search_by_calls
+from immax.decisions.weight_search import search_weights
+from immax.validation import nearest
+
+__all__ = ["best_threshold", "fit_rule", "resolve_aim", "threshold_curve", "value_of"]
+
+EVIDENCE = 0.75
+
+
+def resolve_aim(aim: str | Aim | Callable[..., float]) -> Aim:
+    """Return the aim that a name or a scorer stands for, and an aim as it is.
+
+    Parameters
+    ----------
+    aim : str, Aim or callable
+        A name of ``AIMS`` or of scikit-learn's scorers, or a scorer itself.
+
+    Returns
+    -------
+    Aim
+
+    Examples
+    --------
+    >>> resolve_aim("f1_macro")
+    FBeta(beta=1.0, average='macro')
+    """
+    if isinstance(aim, Aim):
+        return aim
+    if isinstance(aim, str) and aim in AIMS:
+        return AIMS[aim]()
+    if isinstance(aim, str) and aim not in known_scorers():
+        raise ValueError(f"unknown aim {aim!r}{nearest(aim, AIMS)}")
+    if isinstance(aim, str) or callable(aim):
+        return scorer_aim(aim)
+    raise TypeError(f"aim must be a name, an Aim or a scorer; got {type(aim).__name__}")
+
+
+def fit_rule(
+    proba: ArrayLike,
+    y: ArrayLike,
+    aim: str | Aim | Callable[..., float] = "accuracy",
+    *,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    evidence: float = EVIDENCE,
+) -> Rule:
+    """Fit the rule that serves an aim best.
+
+    Where theory has a closed form (accuracy, balanced accuracy, costs) nothing is tuned. With two
+    classes all thresholds are tried, which takes a sort. With more, weights are searched from
+    several starts.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n, c)
+        Probabilities of samples that the model was not fitted to, such as out-of-fold ones.
+    y : array-like of shape (n,)
+        Their labels.
+    aim : str, Aim or scorer, default="accuracy"
+    classes : array-like of shape (c,), optional
+        The classes in the order of the columns; by default the sorted labels.
+    sample_weight : array-like of shape (n,), optional
+    pos_label : label, optional
+        The class that aims for two classes are about; by default the rarer one.
+    evidence : float, default=0.75
+        The weight of the observed labels beside the expectation of the probabilities: 1 for
+        labels alone, 0 for the probabilities alone.
+
+    Returns
+    -------
+    Rule
+
+    Raises
+    ------
+    ValueError
+        If the probabilities, labels, weights or the aim do not fit each other.
+
+    Warns
+    -----
+    UserWarning
+        If no threshold meets the constraint of the aim; the nearest one is taken.
+
+    Examples
+    --------
+    >>> p = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.6])
+    >>> rule = fit_rule(np.c_[1 - p, p], [0, 0, 0, 1, 1, 1], "f1", evidence=1)
+    >>> rule.threshold
+    0.25
+    >>> print(fit_rule(np.c_[1 - p, p], [0, 0, 0, 0, 0, 1], "balanced_accuracy"))
+    predict 1 when its probability is at least 0.167, that is 1 times its share of the training data
+    """
+    aim = resolve_aim(aim)
+    p = check_proba(proba)
+    labels, codes = _codes(y, classes, p.shape)
+    weight = _weights(sample_weight, len(p))
+    if not 0 <= evidence <= 1:
+        raise ValueError(f"evidence must be from 0 to 1; got {evidence!r}")
+    counts = np.bincount(codes, weights=weight, minlength=p.shape[1])
+    if not counts.all():
+        missing = labels[np.flatnonzero(counts == 0)].tolist()
+        raise ValueError(f"a rule needs samples of every class; the classes {missing} have none")
+    prior = counts / counts.sum()
+    positive = _positive(aim, labels, prior, pos_label)
+    if isinstance(aim, Costs):
+        aim = aim.for_classes(labels)
+    if isinstance(aim, ScorerAim):
+        own = None if sample_weight is None else weight
+        return Rule(labels, _gains_by_calls(p, codes, labels, aim, own), prior, aim.name, positive)
+    gains = aim.gains(labels, prior)
+    if gains is not None:
+        return Rule(labels, gains, prior, aim.name, positive)
+    soft = (1 - evidence) * p
+    soft[np.arange(len(p)), codes] += evidence
+    soft *= weight[:, None]
+    if isinstance(aim, Budget) and aim.count is not None:
+        return Rule(labels, np.eye(2), prior, aim.name, positive, aim.count)
+    if p.shape[1] == 2:
+        threshold, value = best_threshold(p[:, positive or 0], soft, aim, positive or 0)
+        if aim.constrained and value < 0:
+            warnings.warn(
+                f"no threshold has the {aim.name} that was asked for; the nearest, "
+                f"{threshold:.3g}, is {-value:.3g} short of it",
+                stacklevel=2,
+            )
+        return Rule(labels, threshold_gains(threshold, positive or 0), prior, aim.name, positive)
+    weights = search_weights(p, soft, aim, prior)
+    return Rule(labels, np.diag(weights), prior, aim.name, positive)
+
+
+def _gains_by_calls(
+    p: Array, codes: Array, labels: Array, aim: ScorerAim, weight: Array | None
+) -> Array:
+    def evaluate(decisions: Array) -> float:
+        return aim.value_of_labels(labels[codes], labels[decisions], weight)
+
+    log_p = np.log(np.maximum(p, np.finfo(np.float64).tiny))
+    offsets = search_by_calls(log_p, evaluate, np.zeros(p.shape[1]))
+    return np.diag(np.exp(offsets - offsets.max()))
+
+
+def threshold_curve(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[Array, Array]:
+    """Return all thresholds that decide differently, descending, and the aim's value at each.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n,)
+        Probabilities of the positive class.
+    soft : ndarray of shape (n, 2)
+        How much each sample counts for each class.
+    aim : Aim
+    positive : {0, 1}
+
+    Returns
+    -------
+    thresholds, values : ndarray of shape (m,)
+    """
+    order = np.argsort(-p, kind="stable")
+    sorted_p = p[order]
+    ends = np.flatnonzero(np.diff(sorted_p)) + 1  # cuts between different probabilities
+    cuts = np.r_[0, ends, p.size]
+    above = np.vstack([np.zeros(2), np.cumsum(soft[order], axis=0)])[cuts]
+    total = soft.sum(axis=0)
+    confusion = np.empty((cuts.size, 2, 2))
+    confusion[:, :, positive] = above
+    confusion[:, :, 1 - positive] = total - above
+    padded = np.r_[1.0, sorted_p, 0.0]
+    return (padded[cuts] + padded[cuts + 1]) / 2, aim.value(np.maximum(confusion, 0), positive)
+
+
+def best_threshold(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[float, float]:
+    """Return the threshold of the best value, in the middle of its widest plateau, and the value.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n,)
+        Probabilities of the positive class.
+    soft : ndarray of shape (n, 2)
+        How much each sample counts for each class.
+    aim : Aim
+    positive : {0, 1}
+
+    Returns
+    -------
+    threshold, value : float
+    """
+    thresholds, values = threshold_curve(p, soft, aim, positive)
+    best = np.flatnonzero(values >= values.max() - 1e-12)
+    runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
+    widest = max(runs, key=lambda run: float(thresholds[run[0]] - thresholds[run[-1]]))
+    return float(thresholds[widest[[0, -1]]].mean()), float(values.max())
+
+
+def _codes(y: ArrayLike, classes: ArrayLike | None, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    labels = np.asarray(y)
+    if labels.shape != shape[:1]:
+        raise ValueError(
+            f"y must have one label for each of the {shape[0]} rows of proba; got "
+            f"shape {labels.shape}"
+        )
+    known = np.unique(labels) if classes is None else np.asarray(classes)
+    if known.size != shape[1]:
+        raise ValueError(f"proba has {shape[1]} columns, and there are {known.size} classes")
+    order = np.argsort(known)
+    place = np.searchsorted(known, labels, sorter=order)
+    codes = order[np.minimum(place, known.size - 1)]
+    strange = labels[known[codes] != labels]
+    if strange.size:
+        raise ValueError(f"y holds {strange[0]!r}, which is not among the classes")
+    return known, codes
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError(f"sample_weight must be {n} finite numbers of at least 0")
+    return weight
+
+
+def _positive(aim: Aim, classes: Array, prior: Array, pos_label: object) -> int | None:
+    if len(classes) > 2 and aim.two_classes:
+        raise ValueError(
+            f"the aim {aim.name!r} is for two classes; there are {len(classes)} (for F-scores and "
+            "the Jaccard index, average='macro' is for many)"
+        )
+    if pos_label is None:
+        return int(prior[1] <= prior[0]) if len(classes) == 2 else None
+    where = np.flatnonzero(classes == pos_label)
+    if not where.size:
+        raise ValueError(f"pos_label {pos_label!r} is not among the classes {classes.tolist()}")
+    return int(where[0])
+
+
+def value_of(
+    aim: Aim, y: Array, decisions: Array, n_classes: int, weight: Array | None, positive: int
+) -> float:
+    """Return the aim's value of decisions.
+
+    Parameters
+    ----------
+    aim : Aim
+    y, decisions : ndarray of int, shape (n,)
+    n_classes : int
+    weight : ndarray of shape (n,), optional
+    positive : int
+
+    Returns
+    -------
+    float
+    """
+    table = confusion_matrix(y, decisions, n_classes, n_classes, weight)
+    return float(aim.value(table, positive))

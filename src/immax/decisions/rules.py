@@ -1,0 +1,278 @@
+"""Rules: from class probabilities to decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from immax.arrays import Array
+from immax.links import highest_argmax
+
+__all__ = ["Rule", "check_proba", "threshold_gains"]
+
+
+def check_proba(proba: ArrayLike, n_classes: int | None = None) -> Array:
+    """Return probabilities as a (n, c) array, or say what is wrong with them.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n, c)
+        Not negative; every row sums to one.
+    n_classes : int, optional
+        The number of columns that is expected.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+
+    Raises
+    ------
+    ValueError
+        If they are not probabilities of two classes or more.
+    """
+    p = np.asarray(proba, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1] < 2 or (n_classes is not None and p.shape[1] != n_classes):
+        wanted = "two classes or more" if n_classes is None else f"{n_classes} classes"
+        raise ValueError(f"proba must have shape (n, c) for {wanted}; got {p.shape}")
+    if not np.isfinite(p).all() or (p < 0).any():
+        raise ValueError("proba must be finite and not negative")
+    sums = p.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1) > 1e-3)
+    if wrong.size:
+        raise ValueError(
+            f"every row of proba must sum to one; row {wrong[0]} sums to {sums[wrong[0]]:.4g}"
+        )
+    return p
+
+
+def threshold_gains(threshold: float, positive: int) -> Array:
+    """Return the gains of the rule that predicts a class from a probability on.
+
+    Parameters
+    ----------
+    threshold : float
+        From 0 to 1.
+    positive : {0, 1}
+        The class that is predicted when its probability is at least the threshold.
+
+    Returns
+    -------
+    ndarray of shape (2, 2)
+
+    Examples
+    --------
+    >>> threshold_gains(0.25, 1)
+    array([[0.25, 0.  ],
+           [0.  , 0.75]])
+    """
+    gains = np.zeros((2, 2))
+    gains[positive, positive] = 1 - threshold
+    gains[1 - positive, 1 - positive] = threshold
+    return gains
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Decide for the largest expected gain: ``argmax_j sum_k p_k gains_kj``.
+
+    With gains on the diagonal alone that is ``argmax_k w_k p_k``; with two classes it is a
+    threshold. The highest index wins a tie, as in the paper.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (c,)
+    gains : ndarray of shape (c, c) or (c, c + 1)
+        What decision j gains when class k is true; a further column is that of not deciding.
+    prior : ndarray of shape (c,)
+        The class shares of the data that the rule was fitted to.
+    aim : str, default="custom"
+        What the rule is for.
+    positive : int, optional
+        The class that a threshold is about; by default the rarer of two.
+    count : int, optional
+        Predict the positive class for this many rows of every call, those where it is most
+        probable, whatever the gains are.
+    """
+
+    classes: Array
+    gains: Array
+    prior: Array
+    aim: str = "custom"
+    positive: int | None = None
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        c = len(self.classes)
+        gains = np.array(self.gains, dtype=np.float64)
+        prior = np.array(self.prior, dtype=np.float64)
+        if gains.shape not in ((c, c), (c, c + 1)) or not np.isfinite(gains).all():
+            raise ValueError(f"gains must be finite, of shape ({c}, {c}); got {gains.shape}")
+        if prior.shape != (c,) or not (prior > 0).all():
+            raise ValueError(f"prior must be {c} positive shares, one per class; got {prior}")
+        positive = self.positive
+        if positive is None and c == 2:
+            positive = int(prior[1] <= prior[0])
+        if positive is not None and not 0 <= positive < c:
+            raise ValueError(f"positive must be the index of a class; got {positive}")
+        if self.count is not None and c != 2:
+            raise ValueError("a rule with a count is for two classes")
+        object.__setattr__(self, "classes", np.array(self.classes))
+        object.__setattr__(self, "gains", gains)
+        object.__setattr__(self, "prior", prior / prior.sum())
+        object.__setattr__(self, "positive", positive)
+        for name in ("classes", "gains", "prior"):
+            getattr(self, name).flags.writeable = False
+
+    @property
+    def abstains(self) -> bool:
+        """Whether the rule may leave samples undecided."""
+        return self.gains.shape[1] > self.gains.shape[0]
+
+    @property
+    def weights(self) -> Array | None:
+        """The ``w`` of ``argmax_k w_k p_k``, largest one; None for other gains."""
+        diagonal = np.diagonal(self.gains)
+        if self.abstains or (self.gains != np.diag(diagonal)).any() or diagonal.min() < 0:
+            return None
+        return np.asarray(diagonal / diagonal.max()) if diagonal.max() > 0 else None
+
+    @property
+    def threshold(self) -> float | None:
+        """With two classes, the probability from which the positive class is predicted."""
+        if len(self.classes) != 2 or self.abstains or self.count is not None:
+            return None
+        p, n = self.positive, 1 - self.positive  # type: ignore[operator]
+        gain = float(self.gains[p, p] - self.gains[p, n])
+        loss = float(self.gains[n, n] - self.gains[n, p])
+        if gain + loss <= 0:
+            return None
+        return min(max(loss / (gain + loss), 0.0), 1.0)
+
+    def decide(self, proba: ArrayLike) -> Array:
+        """Return the decision for each row: the index of a class, or c for none.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n, c)
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+        """
+        p = check_proba(proba, len(self.classes))
+        if self.count is not None:
+            return self._most_probable(p)
+        return highest_argmax(p @ self.gains)
+
+    def _most_probable(self, p: Array) -> Array:
+        positive = int(self.positive or 0)
+        decisions = np.full(len(p), 1 - positive)
+        order = np.argsort(-p[:, positive], kind="stable")
+        decisions[order[: self.count]] = positive
+        return decisions
+
+    def predict(self, proba: ArrayLike) -> Array:
+        """Return the label of each row; None where the rule abstains.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n, c)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        decisions = self.decide(proba)
+        if not self.abstains:
+            return np.asarray(self.classes[decisions])
+        labels = np.empty(len(decisions), dtype=object)
+        decided = decisions < len(self.classes)
+        labels[decided] = self.classes[decisions[decided]]
+        return labels
+
+    def for_prior(self, actual: ArrayLike) -> Rule:
+        """Return the rule for use where the class shares are others than in training.
+
+        It takes the probabilities of the model as they are. Expected costs are right for the new
+        shares; thresholds of other aims are kept, for the probabilities that the new shares
+        imply. Balanced accuracy does not depend on the shares.
+
+        Parameters
+        ----------
+        actual : array-like of shape (c,)
+            The class shares in use.
+
+        Returns
+        -------
+        Rule
+        """
+        shares = np.asarray(actual, dtype=np.float64)
+        if shares.shape != self.prior.shape or not (shares > 0).all():
+            raise ValueError(
+                f"actual must be {self.prior.size} positive shares, one per class; got {actual!r}"
+            )
+        shares = shares / shares.sum()
+        if self.aim == "balanced_accuracy":
+            return replace(self, gains=np.diag(1 / self.prior), prior=shares)
+        odds = shares / self.prior
+        return replace(self, gains=self.gains * odds[:, None], prior=shares)
+
+    def __str__(self) -> str:
+        c = len(self.classes)
+        if self.count is not None:
+            label = self.classes[int(self.positive or 0)]
+            return f"predict {label!s} for the {self.count} rows where it is most probable"
+        threshold = self.threshold
+        if threshold is not None:
+            positive = int(self.positive or 0)
+            times = threshold / self.prior[positive]
+            return (
+                f"predict {self.classes[positive]!s} when its probability is at least "
+                f"{threshold:.3g}, that is {times:.2g} times its share of the training data"
+            )
+        if self.weights is not None and np.ptp(self.weights) == 0:
+            return "predict the most probable class"
+        if self.weights is not None:
+            smallest = self.weights[self.weights > 0].min()
+            each = [
+                f"{label!s}: {weight / smallest:.3g}"
+                for label, weight in zip(self.classes, self.weights, strict=True)
+            ]
+            shown = ", ".join(each[:12]) + (", …" if c > 12 else "")
+            return f"predict the class with the largest weight times probability ({shown})"
+        end = ", or none where that is cheaper" if self.abstains else ""
+        return f"predict the class of the largest expected gain{end}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.aim, self.gains.tobytes(), self.prior.tobytes()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as JSON can hold it."""
+        return {
+            "classes": self.classes.tolist(),
+            "gains": self.gains.tolist(),
+            "prior": self.prior.tolist(),
+            "aim": self.aim,
+            "positive": self.positive,
+            "count": self.count,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Self:
+        """Return the rule that ``to_dict`` wrote."""
+        return cls(
+            np.array(content["classes"]),
+            np.array(content["gains"]),
+            np.array(content["prior"]),
+            content["aim"],
+            content["positive"],
+            content["count"],
+        )

@@ -1,0 +1,170 @@
+"""Scikit-learn's scorers of labels as aims."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from immax.arrays import Array, Features
+from immax.decisions.aims import Aim
+
+__all__ = ["ScorerAim", "known_scorers", "scorer_aim", "search_by_calls"]
+
+MOST_THRESHOLDS = 200
+MOST_PASSES = 3
+Evaluate = Callable[[Array], float]
+
+
+@dataclass(frozen=True)
+class ScorerAim(Aim):
+    """A scorer of scikit-learn that looks at labels; higher is better.
+
+    Rules for it are found by calling it, which takes longer than for the aims of this package.
+
+    Parameters
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=...)``.
+    label : str, default="scorer"
+        Its name, as it is shown.
+    """
+
+    scorer: Callable[..., float]
+    label: str = "scorer"
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
+        """Raise: a scorer needs labels, not counts."""
+        raise TypeError(f"the scorer {self.name!r} needs labels, not a confusion matrix")
+
+    def value_of_labels(self, y: Array, labels: Array, weight: Array | None = None) -> float:
+        """Return the score of labels.
+
+        Parameters
+        ----------
+        y, labels : ndarray of shape (n,)
+        weight : ndarray of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        options = {} if weight is None else {"sample_weight": weight}
+        model = _Labels(labels, np.unique(y))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # of rules that are only tried
+            return float(self.scorer(model, np.zeros((len(y), 1)), y, **options))
+
+
+class _Labels(ClassifierMixin, BaseEstimator):
+    """A classifier that predicts labels which are known already."""
+
+    def __init__(self, labels: Array, classes: Array) -> None:
+        self.labels = labels
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Array:
+        return self.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Features) -> Array:  # noqa: ARG002
+        return np.asarray(self.labels)
+
+
+def scorer_aim(scoring: str | Callable[..., float]) -> ScorerAim:
+    """Return a scorer of labels, by name or as it is, as an aim.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        As in scikit-learn.
+
+    Returns
+    -------
+    ScorerAim
+
+    Raises
+    ------
+    ValueError
+        If the scorer looks at scores or probabilities, which no rule changes.
+
+    Examples
+    --------
+    >>> scorer_aim("precision_macro").name
+    'precision_macro'
+    """
+    aim = ScorerAim(get_scorer(scoring), scoring if isinstance(scoring, str) else "scorer")
+    y = np.array([0, 1, 0, 1])
+    try:
+        aim.value_of_labels(y, y)
+    except AttributeError as error:
+        raise ValueError(
+            f"the scorer {aim.name!r} looks at scores or probabilities, which no rule changes"
+        ) from error
+    except ValueError:
+        pass  # it may be for other labels than these
+    return aim
+
+
+def known_scorers() -> list[str]:
+    """Return the names of scikit-learn's scorers.
+
+    Returns
+    -------
+    list of str
+    """
+    return list(get_scorer_names())
+
+
+def search_by_calls(
+    log_p: Array, evaluate: Evaluate, start: Array, quantiles: int = MOST_THRESHOLDS
+) -> Array:
+    """Return the offsets ``b`` of ``argmax_k (log p_k + b_k)`` with the best score.
+
+    Parameters
+    ----------
+    log_p : ndarray of shape (n, c)
+    evaluate : callable
+        From decisions, shape (n,), to a score.
+    start : ndarray of shape (c,)
+    quantiles : int, default=200
+        Values that are tried for each class and pass.
+
+    Returns
+    -------
+    ndarray of shape (c,)
+    """
+    offsets = start.copy()
+    best = evaluate(np.argmax(log_p + offsets, axis=1))
+    classes = range(1, log_p.shape[1]) if log_p.shape[1] == 2 else range(log_p.shape[1])
+    for _ in range(1 if log_p.shape[1] == 2 else MOST_PASSES):
+        before = best
+        for k in classes:
+            scores = log_p + offsets
+            scores[:, k] = -np.inf
+            behind = np.unique(scores.max(axis=1) - log_p[:, k])
+            middles = (behind[1:] + behind[:-1]) / 2
+            tried = np.r_[behind[0] - 1, middles, behind[-1] + 1]
+            if tried.size > quantiles:
+                tried = tried[np.linspace(0, tried.size - 1, quantiles).round().astype(int)]
+            for value in tried:
+                trial = offsets.copy()
+                trial[k] = value
+                score = evaluate(np.argmax(log_p + trial, axis=1))
+                if score > best + 1e-12:
+                    best, offsets = score, trial
+        if best <= before + 1e-9:
+            break
+    return offsets

@@ -1,0 +1,124 @@
+"""DecisionClassifierCV: scikit-learn's checks, any classifier, groups, weights, prefit."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, f1_score
+from sklearn.model_selection import GroupKFold, TunedThresholdClassifierCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from immax.decisions import Costs, DecisionClassifierCV, FBeta, fit_rule
+
+
+def expected_failures(estimator):
+    aim = getattr(estimator, "aim", None)
+    if aim == "accuracy":
+        return {}
+    return {"check_classifiers_train": "labels serve the aim: they are not argmax of proba"}
+
+
+@parametrize_with_checks(
+    [
+        DecisionClassifierCV(LogisticRegression(), "accuracy", cv=2),
+        DecisionClassifierCV(LogisticRegression(), FBeta(average="macro"), cv=2),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(1500, 8, weights=[0.93], flip_y=0.02, random_state=0)
+
+
+def test_the_rule_is_that_of_out_of_fold_probabilities(data):
+    X, y = data
+    model = DecisionClassifierCV(LogisticRegression(), "f1").fit(X, y)
+    proba = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")
+    assert model.rule_ == fit_rule(proba, y, "f1")
+    plain = LogisticRegression().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X))
+    assert f1_score(y, model.predict(X)) > f1_score(y, plain.predict(X))
+
+
+def test_beside_scikit_learns_threshold(data):
+    X, y = data
+    ours = DecisionClassifierCV(LogisticRegression(), "f1", evidence=1).fit(X[:750], y[:750])
+    theirs = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1").fit(X[:750], y[:750])
+    scores = [f1_score(y[750:], model.predict(X[750:])) for model in (ours, theirs)]
+    assert scores[0] > scores[1] - 0.05
+
+
+def test_many_classes_and_a_pipeline():
+    X, y = make_classification(
+        1500, 8, n_informative=5, n_classes=3, weights=[0.85, 0.1], random_state=0
+    )
+    names = np.array(["a", "b", "c"])[y]
+    forest = make_pipeline(StandardScaler(), RandomForestClassifier(50, random_state=0))
+    half = slice(None, None, 2), slice(1, None, 2)
+    model = DecisionClassifierCV(forest, "balanced_accuracy", cv=3).fit(X[half[0]], names[half[0]])
+    plain = clone(forest).fit(X[half[0]], names[half[0]])
+    scores = [
+        balanced_accuracy_score(names[half[1]], one.predict(X[half[1]])) for one in (model, plain)
+    ]
+    assert scores[0] > scores[1] + 0.05
+    assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_prefit(data):
+    X, y = data
+    fitted = LogisticRegression().fit(X[:500], y[:500])
+    model = DecisionClassifierCV(fitted, Costs([1, 10]), cv="prefit").fit(X[500:], y[500:])
+    assert model.estimator_ is fitted
+    assert model.rule_.threshold == pytest.approx(1 / 11)
+    with pytest.raises(Exception, match="not fitted"):
+        DecisionClassifierCV(LogisticRegression(), cv="prefit").fit(X, y)
+
+
+def test_groups_reach_the_splitter(data):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+
+    class Watching(GroupKFold):
+        def split(self, X, y=None, groups=None):
+            assert groups is not None
+            return super().split(X, y, groups)
+
+    model = DecisionClassifierCV(LogisticRegression(), cv=Watching(3)).fit(X, y, groups=groups)
+    assert model.predict(X).shape == y.shape
+
+
+def test_weights_reach_the_fits_and_the_rule(data):
+    X, y = data
+    weight = np.where(y == 1, 5.0, 1.0)
+    model = DecisionClassifierCV(LogisticRegression(), "balanced_accuracy")
+    plain, weighted = clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=weight)
+    assert not np.allclose(plain.predict_proba(X), weighted.predict_proba(X))
+    share = weight[y == 1].sum() / weight.sum()
+    assert weighted.rule_.threshold == pytest.approx(share)
+
+
+def test_bad_input(data):
+    X, y = data
+    with pytest.raises(ValueError, match="no predict_proba"):
+        DecisionClassifierCV(LinearSVC()).fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        DecisionClassifierCV().fit(X, np.zeros(len(y)))
+    one = np.zeros(len(y), int)
+    one[0] = 1
+    with pytest.raises(ValueError, match="two samples or more"):
+        DecisionClassifierCV().fit(X, one)
+    ordered = np.sort(y)
+    half = [(np.arange(700), np.arange(700, 1500)), (np.arange(700, 1500), np.arange(700))]
+    with pytest.raises(ValueError, match="has no sample of"):
+        DecisionClassifierCV(cv=half).fit(X, ordered)
+    with pytest.raises(ValueError, match="'prefit'"):
+        DecisionClassifierCV(cv="five").fit(X, y)

@@ -1,0 +1,130 @@
+"""Rules: decisions, words, files, and other class shares."""
+
+import json
+
+import numpy as np
+import pytest
+
+from immax.decisions.rules import Rule, check_proba, threshold_gains
+from immax.links import decide
+
+
+def two(threshold, positive=1, prior=(0.99, 0.01), **options):
+    return Rule(np.array(["ok", "fraud"]), threshold_gains(threshold, positive), prior, **options)
+
+
+def test_a_threshold_decides_from_its_value_on():
+    """At the threshold itself the higher index wins, as in the paper."""
+    p = np.array([0.1, 0.25, 0.3])
+    assert two(0.25).predict(np.c_[1 - p, p]).tolist() == ["ok", "fraud", "fraud"]
+    assert two(0.25).threshold == pytest.approx(0.25)
+    assert two(0.25, positive=0).predict(np.c_[p, 1 - p]).tolist() == ["fraud", "fraud", "ok"]
+
+
+def test_words():
+    text = str(two(0.083))
+    assert text == (
+        "predict fraud when its probability is at least 0.083, that is 8.3 times its share of the "
+        "training data"
+    )
+    many = Rule(np.array(["a", "b", "c"]), np.diag([1.0, 2.0, 4.0]), [0.5, 0.3, 0.2])
+    assert "a: 1, b: 2, c: 4" in str(many)
+    assert str(Rule(np.arange(3), np.eye(3), [1, 1, 1])) == "predict the most probable class"
+    assert "30 rows" in str(two(0.5, count=30))
+    abstaining = Rule(np.arange(2), -np.array([[0, 1, 0.2], [1, 0, 0.2]]), [0.5, 0.5])
+    assert "none" in str(abstaining)
+
+
+def test_weights_and_costs_are_the_same_rule():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.ones(4), 300)
+    costs = np.array([1.0, 2.0, 3.0, 10.0])
+    matrix = np.where(np.eye(4, dtype=bool), 0, costs[:, None])
+    by_weight = Rule(np.arange(4), np.diag(costs), np.ones(4))
+    by_cost = Rule(np.arange(4), -matrix, np.ones(4))
+    np.testing.assert_array_equal(by_weight.decide(proba), by_cost.decide(proba))
+    np.testing.assert_array_equal(by_cost.decide(proba), decide(proba, costs))
+
+
+def test_abstention():
+    rule = Rule(np.array(["a", "b"]), -np.array([[0, 1, 0.2], [1, 0, 0.2]]), [0.5, 0.5])
+    labels = rule.predict([[0.95, 0.05], [0.6, 0.4], [0.1, 0.9]])
+    assert labels.tolist() == ["a", None, "b"]
+    assert rule.threshold is None
+
+
+def test_a_count_takes_the_most_probable_rows():
+    p = np.array([0.2, 0.9, 0.3, 0.8, 0.1])
+    assert two(0.5, count=2).predict(np.c_[1 - p, p]).tolist() == [
+        "ok",
+        "fraud",
+        "ok",
+        "fraud",
+        "ok",
+    ]
+    assert (two(0.5, count=9).predict(np.c_[1 - p, p]) == "fraud").all()
+
+
+def test_other_class_shares():
+    """Costs under other shares: the same as adjusting the probabilities first."""
+    from immax.decisions.priors import adjust_prior
+
+    rng = np.random.default_rng(1)
+    proba = rng.dirichlet(np.ones(3), 500)
+    prior, actual = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+    rule = Rule(np.arange(3), np.diag([1.0, 2.0, 3.0]), prior, "costs")
+    new = rule.for_prior(actual)
+    np.testing.assert_array_equal(
+        new.decide(proba), rule.decide(adjust_prior(proba, prior, actual))
+    )
+    np.testing.assert_allclose(new.prior, actual)
+    balanced = Rule(np.arange(3), np.diag(1 / prior), prior, "balanced_accuracy")
+    np.testing.assert_array_equal(balanced.for_prior(actual).decide(proba), balanced.decide(proba))
+
+
+def test_dictionaries():
+    for rule in (two(0.3, aim="f1"), two(0.3, count=4)):
+        again = Rule.from_dict(json.loads(json.dumps(rule.to_dict())))
+        assert again == rule
+        assert hash(again) == hash(rule)
+    assert two(0.3) != two(0.4)
+
+
+def test_rules_are_immutable():
+    rule = two(0.3)
+    with pytest.raises(ValueError, match="read-only"):
+        rule.gains[0, 0] = 5
+    with pytest.raises(AttributeError):
+        rule.aim = "other"
+
+
+@pytest.mark.parametrize(
+    ("proba", "message"),
+    [
+        ([0.5, 0.5], "shape"),
+        ([[1.0]], "shape"),
+        ([[0.5, 0.6]], "sum to one; row 0 sums to 1.1"),
+        ([[np.nan, 1.0]], "finite"),
+        ([[-0.5, 1.5]], "negative"),
+        ([[0.2, 0.3, 0.5]], "2 classes"),
+    ],
+)
+def test_wrong_probabilities(proba, message):
+    with pytest.raises(ValueError, match=message):
+        check_proba(proba, 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"gains": np.eye(3), "prior": [0.5, 0.5]},
+        {"gains": np.eye(2), "prior": [0.5, 0.0]},
+        {"gains": np.full((2, 2), np.inf), "prior": [0.5, 0.5]},
+        {"gains": np.eye(2), "prior": [0.5, 0.5], "positive": 2},
+    ],
+)
+def test_wrong_rules(options):
+    with pytest.raises(ValueError, match="must be"):
+        Rule(np.arange(2), **options)
+    with pytest.raises(ValueError, match="one per class"):
+        two(0.5).for_prior([0.5, 0.2, 0.3])

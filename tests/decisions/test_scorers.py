@@ -1,0 +1,46 @@
+"""Scorers of scikit-learn as aims."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, make_scorer, precision_score
+
+from immax.decisions.scorers import ScorerAim, known_scorers, scorer_aim, search_by_calls
+
+
+def test_a_scorer_scores_labels_with_and_without_weights():
+    y, labels = np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0])
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    aim = scorer_aim("f1")
+    assert aim.value_of_labels(y, labels) == pytest.approx(f1_score(y, labels))
+    expected = f1_score(y, labels, sample_weight=weight)
+    assert aim.value_of_labels(y, labels, weight) == pytest.approx(expected)
+
+
+def test_a_rule_that_never_predicts_a_class_is_no_reason_to_warn():
+    aim = scorer_aim(make_scorer(precision_score))
+    assert aim.value_of_labels(np.array([0, 1]), np.array([0, 0])) == 0
+
+
+def test_scorers_of_probabilities_are_refused():
+    for name in ("roc_auc", "neg_log_loss", "average_precision"):
+        with pytest.raises(ValueError, match="which no rule changes"):
+            scorer_aim(name)
+
+
+def test_confusion_matrices_are_refused():
+    with pytest.raises(TypeError, match="needs labels"):
+        ScorerAim(make_scorer(f1_score)).value(np.eye(2))
+
+
+def test_names():
+    assert {"f1", "accuracy", "precision_macro"} <= set(known_scorers())
+
+
+def test_search_by_calls_finds_the_best_threshold():
+    rng = np.random.default_rng(0)
+    y = (rng.uniform(size=150) < 0.2).astype(int)
+    p = 1 / (1 + np.exp(2 - 2 * y - rng.normal(size=150)))
+    log_p = np.log(np.c_[1 - p, p])
+    offsets = search_by_calls(log_p, lambda d: f1_score(y, d, zero_division=0), np.zeros(2))
+    found = f1_score(y, np.argmax(log_p + offsets, axis=1))
+    assert found == pytest.approx(max(f1_score(y, p >= t) for t in p))
