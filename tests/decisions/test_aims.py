@@ -98,7 +98,10 @@ def test_costs():
         (lambda: Costs([[1, 2, 3], [1, 2, 3]]), "row and column"),
         (lambda: Costs("cheap"), "numbers"),
         (lambda: Costs([1, 2], abstain=-1), "abstain"),
-        (lambda: Costs([1, 2, 3]).matrix(np.arange(2)), "each of the 2 classes"),
+        (
+            lambda: Costs([1, 2, 3]).matrix(np.arange(2)),
+            r"costs must have shape \(2,\)",
+        ),
         (lambda: Costs({"a": 1}).matrix(np.array(["a", "b"])), "classes without a cost: \\['b'\\]"),
         (lambda: FBeta(0), "beta"),
         (lambda: FBeta(average="weighted"), "average"),

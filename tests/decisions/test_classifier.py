@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -104,6 +105,20 @@ def test_weights_reach_the_fits_and_the_rule(data):
     assert not np.allclose(plain.predict_proba(X), weighted.predict_proba(X))
     share = weight[y == 1].sum() / weight.sum()
     assert weighted.rule_.threshold == pytest.approx(share)
+
+
+def test_metadata_routing(data):
+    X, y = data
+    weight = np.where(y == 1, 5.0, 1.0)
+    with config_context(enable_metadata_routing=True):
+        asking = LogisticRegression().set_fit_request(sample_weight=True)
+        routed = DecisionClassifierCV(asking).fit(X, y, sample_weight=weight)
+        refusing = LogisticRegression().set_fit_request(sample_weight=False)
+        unweighted = DecisionClassifierCV(refusing).fit(X, y, sample_weight=weight)
+    plain = DecisionClassifierCV(LogisticRegression()).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(routed.predict_proba(X), plain.predict_proba(X))
+    expected = LogisticRegression().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(unweighted.predict_proba(X), expected)
 
 
 def test_bad_input(data):

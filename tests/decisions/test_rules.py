@@ -78,8 +78,12 @@ def test_other_class_shares():
         new.decide(proba), rule.decide(adjust_prior(proba, prior, actual))
     )
     np.testing.assert_allclose(new.prior, actual)
+    there_and_back = new.for_prior(prior)
+    np.testing.assert_array_equal(there_and_back.decide(proba), rule.decide(proba))
     balanced = Rule(np.arange(3), np.diag(1 / prior), prior, "balanced_accuracy")
+    twice = balanced.for_prior(actual).for_prior([0.1, 0.1, 0.8])
     np.testing.assert_array_equal(balanced.for_prior(actual).decide(proba), balanced.decide(proba))
+    np.testing.assert_array_equal(twice.decide(proba), balanced.decide(proba))
 
 
 def test_dictionaries():

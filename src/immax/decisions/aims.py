@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.decision_rules import check_costs
 from immax.decisions.confusion import f_scores, jaccard_scores, precisions, recalls
 
 __all__ = [
@@ -206,14 +207,7 @@ class Costs(Aim):
                     f"classes without a cost: {missing}"
                 )
             given = [given[label] for label in labels]
-        costs = np.asarray(given, dtype=np.float64)
-        if costs.shape[0] != len(labels):
-            raise ValueError(
-                f"costs must have an entry for each of the {len(labels)} classes; got "
-                f"{costs.shape[0]}"
-            )
-        if costs.ndim == 1:
-            costs = np.where(np.eye(len(labels), dtype=bool), 0.0, costs[:, None])
+        costs = check_costs(given, len(labels))
         if self.abstain is not None:
             costs = np.column_stack([costs, np.full(len(labels), float(self.abstain))])
         return costs

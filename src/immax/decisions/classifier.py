@@ -179,9 +179,8 @@ class DecisionClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 )
         if weight is not None:
             params = {**params, "sample_weight": weight}
-        routed = params
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", **params).estimator.fit
+        if params and get_config()["enable_metadata_routing"]:
+            params = dict(process_routing(self, "fit", **params).estimator.fit)
         proba = cross_val_predict(
             clone(estimator),
             X,
@@ -191,7 +190,7 @@ class DecisionClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             params=params or None,
             n_jobs=self.n_jobs,
         )
-        return proba, clone(estimator).fit(X, y, **routed)
+        return proba, clone(estimator).fit(X, y, **params)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what of the metadata goes to the estimator.
@@ -201,7 +200,8 @@ class DecisionClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add(estimator=self._estimator(), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self._estimator(), method_mapping=mapping)
 
     def predict_proba(self, X: Features) -> Array:
         """Return the estimator's probabilities, shape (n, c).

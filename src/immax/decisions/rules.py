@@ -216,7 +216,7 @@ class Rule:
             )
         shares = shares / shares.sum()
         if self.aim == "balanced_accuracy":
-            return replace(self, gains=np.diag(1 / self.prior), prior=shares)
+            return replace(self, prior=shares)
         odds = shares / self.prior
         return replace(self, gains=self.gains * odds[:, None], prior=shares)
 
