@@ -57,6 +57,8 @@ class Comparison:
         For each method that was run on all folds, a result for each fold.
     left_out : mapping of str to str
         Why other methods are missing.
+    unfinished : mapping of str to int
+        Of these, the methods that the time limit has cut off, and how many folds they finished.
     """
 
     protocol: Protocol
@@ -67,6 +69,12 @@ class Comparison:
     splits: tuple[Split, ...] = field(repr=False)
     fold_results: Mapping[str, tuple[FoldResult, ...]] = field(repr=False)
     left_out: Mapping[str, str]
+    unfinished: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def planned_folds(self) -> int:
+        """Return the number of folds of the protocol; a time limit may have left fewer."""
+        return self.protocol.folds * self.protocol.repeats
 
     @property
     def counts(self) -> Array:
