@@ -12,6 +12,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare.fold_cache import FoldResult
+from immax.compare.judge import make_judge
 from immax.compare.prepared_folds import PreparedFolds
 from immax.compare.protocol import Protocol, Split, make_candidate
 from immax.compare.time_limit import interrupt_at
@@ -35,6 +36,7 @@ class FoldData:
     Attributes
     ----------
     X : DataFrame
+    classes : ndarray of shape (n_classes,)
     codes : ndarray of shape (n,)
         The class of each row.
     schema : Schema
@@ -43,6 +45,7 @@ class FoldData:
     """
 
     X: DataFrame
+    classes: Array
     codes: Array
     schema: Schema
     splits: Sequence[Split]
@@ -67,6 +70,7 @@ class FoldFitter:
 
     def __init__(self, data: FoldData) -> None:
         self._data = data
+        self._judge = make_judge(data.protocol, data.classes, np.bincount(data.codes))
         self._prepared = PreparedFolds(data.X, data.schema, data.splits)
 
     def attempt(self, task: FoldTask, seconds: float | None = None) -> Outcome:
@@ -97,7 +101,9 @@ class FoldFitter:
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some corners of a grid do not converge
-            model = make_candidate(task.method, y, data.protocol).fit(fold.train, y)
+            model = make_candidate(task.method, y, data.protocol, self._judge)
+            model.fit(fold.train, y)
             labels = np.asarray(model.predict(fold.test))
-            proba = model.predict_proba(fold.test) if candidate.proba else None
+            has_proba = candidate.proba or self._judge.aim is not None
+            proba = model.predict_proba(fold.test) if has_proba else None
         return FoldResult(labels, proba, time.perf_counter() - start, describe_choice(model))

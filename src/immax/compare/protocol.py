@@ -6,9 +6,14 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sklearn.model_selection import StratifiedKFold
+import numpy as np
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from immax.arrays import Array
+from immax.compare.decided_search import DecidedSearch
+from immax.compare.judge import Judge
+from immax.decisions.aims import Aim
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES
 from immax.evaluation.estimators import make_estimator
@@ -50,6 +55,9 @@ class Protocol:
         How often the rows are split into folds.
     seed : int, default=0
         The seed of the splits and of the methods.
+    aim : Aim, optional
+        In place of a metric: methods are ranked by the value of the aim. Costs and budgets have no
+        name, and no metric.
 
     Raises
     ------
@@ -61,6 +69,7 @@ class Protocol:
     folds: int = 5
     repeats: int = 1
     seed: int = 0
+    aim: Aim | None = None
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
@@ -90,8 +99,10 @@ class Protocol:
         return tuple(splits)
 
 
-def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
+def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> BaseEstimator:
     """Return a candidate as an estimator that selects its hyper-parameters when it is fitted.
+
+    If the judge has an aim, so does the candidate: its decisions are fitted to it.
 
     Parameters
     ----------
@@ -100,6 +111,7 @@ def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
     y : ndarray of shape (n,)
         The labels that the estimator will be fitted to.
     protocol : Protocol
+    judge : Judge
 
     Returns
     -------
@@ -109,8 +121,15 @@ def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
     selection = Selection(
         folds=INNER_FOLDS,
         trials=TRIALS,
-        scoring=METRICS[protocol.metric].scorer,
+        scoring=judge.scorer,
         lams=LAMS,
         powers=POWERS,
     )
-    return make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
+    model = make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
+    if judge.aim is None:
+        return model
+    if isinstance(model, TunedThresholdClassifierCV):
+        return model.set_params(scoring=make_scorer(judge.score_labels))
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    folds = StratifiedKFold(min(INNER_FOLDS, rarest), shuffle=True, random_state=protocol.seed)
+    return DecidedSearch(model, judge, folds, candidate.balanced)

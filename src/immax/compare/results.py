@@ -12,6 +12,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare.fold_cache import FoldResult
+from immax.compare.judge import Judge, make_judge
 from immax.compare.protocol import Protocol, Split
 from immax.evaluation.metrics import measure
 from immax.tabular import Schema
@@ -99,14 +100,25 @@ class Comparison:
         return self.fold_results
 
     @cached_property
+    def judge(self) -> Judge:
+        """Return what methods are ranked by."""
+        return make_judge(self.protocol, self.classes, self.counts)
+
+    @cached_property
     def _scores(self) -> Mapping[str, tuple[dict[str, float], ...]]:
         return {
             name: tuple(
-                measure(self.codes[split.test], result.labels, result.proba, len(self.classes))
+                self._measure(self.codes[split.test], result)
                 for result, split in zip(results, self.splits, strict=True)
             )
             for name, results in self.fold_results.items()
         }
+
+    def _measure(self, y: Array, result: FoldResult) -> dict[str, float]:
+        c = len(self.classes)
+        values = measure(y, result.labels, result.proba, c)
+        values[self.judge.name] = self.judge.measure(y, result.labels, result.proba, c)
+        return values
 
     def scores(self, name: str) -> tuple[dict[str, float], ...]:
         """Return all metrics of a method, one dictionary for each fold.

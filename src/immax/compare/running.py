@@ -31,6 +31,7 @@ __all__ = ["OnFold", "compare"]
 OnFold: TypeAlias = Callable[[str, int, int], None]
 """Called with a method, the number of finished fits and the number of all of them."""
 
+AIM_METRIC = "accuracy"  # with an aim, all methods have what it needs
 FEWEST_FOLDS = 2  # without two folds nothing is known about the variation between them
 
 
@@ -115,12 +116,11 @@ def compare(
     protocol = protocol or Protocol()
     target = encode_target(y)
     schema = describe_columns(X) if schema is None else schema
-    names, left_out = choose_candidates(
-        methods, len(target.classes), len(target.codes), protocol.metric
-    )
+    metric = protocol.metric if protocol.aim is None else AIM_METRIC
+    names, left_out = choose_candidates(methods, len(target.classes), len(target.codes), metric)
     splits = protocol.splits(target.codes)
     queue = FoldQueue(
-        FoldData(X, target.codes, schema, splits, protocol),
+        FoldData(X, target.classes, target.codes, schema, splits, protocol),
         names,
         FoldCache(keep, _identity(X, target, protocol)),
         time_limit=time_limit,
