@@ -104,8 +104,9 @@ class Metric:
         float
         """
         classes = np.asarray(estimator.classes_)  # type: ignore[attr-defined]
-        codes = np.searchsorted(classes, np.asarray(y))
-        labels = np.searchsorted(classes, estimator.predict(X))  # type: ignore[attr-defined]
+        codes: Array = np.searchsorted(classes, np.asarray(y))
+        predicted = np.asarray(estimator.predict(X))  # type: ignore[attr-defined]
+        labels: Array = np.searchsorted(classes, predicted)
         proba = np.empty((len(codes), 0))
         if self.needs_proba:
             proba = np.asarray(estimator.predict_proba(X))  # type: ignore[attr-defined]
