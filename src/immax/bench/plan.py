@@ -18,7 +18,7 @@ from immax.bench.cells import (
 )
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
 from immax.datasets.registry import COLLECTIONS
-from immax.evaluation.estimators import NETWORKS, grid_points, known_methods
+from immax.evaluation.estimators import NETWORKS, TWO_CLASSES, grid_points, known_methods
 from immax.evaluation.selection import Selection
 from immax.losses.catalog import METHODS
 
@@ -96,7 +96,8 @@ class Plan:
         """
         cells: list[Cell] = []
         for (data, variant), model, method in product(self.variants(), self.models, self.methods):
-            if method in known_methods(model):
+            many = data.name in COLLECTIONS and not COLLECTIONS[data.name].two_classes
+            if method in known_methods(model) and not (many and method in TWO_CLASSES):
                 tests = self.selection.aims or self.imbalance.tests
                 common = (data, variant, tests, model, method)
                 make = self._network_cells if model in NETWORKS else self._estimator_cells

@@ -71,10 +71,13 @@ class Collection:
         Returns their names.
     load : callable
         From a name to features, class codes and the names of the classes.
+    two_classes : bool
+        Whether all of them have two classes.
     """
 
     names: Callable[[], list[str]]
     load: Callable[[str], tuple[Array, Array, tuple[str, ...]]]
+    two_classes: bool
 
 
 def _load_keel(name: str) -> tuple[Array, Array, tuple[str, ...]]:
@@ -82,8 +85,8 @@ def _load_keel(name: str) -> tuple[Array, Array, tuple[str, ...]]:
 
 
 COLLECTIONS: dict[str, Collection] = {
-    "keel": Collection(keel_names, _load_keel),
-    "multiclass": Collection(multiclass_names, load_multiclass),
+    "keel": Collection(keel_names, _load_keel, two_classes=True),
+    "multiclass": Collection(multiclass_names, load_multiclass, two_classes=False),
 }
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "ESTIMATORS",
     "MODELS",
     "NETWORKS",
+    "TWO_CLASSES",
     "Chosen",
     "Setting",
     "describe_choice",
@@ -41,6 +42,9 @@ ESTIMATORS: Mapping[str, Mapping[str, Builder]] = MappingProxyType(
     {"linear": LINEAR, "kernel": KERNEL, "trees": TREES}
 )
 """What builds the estimator of each method, by model and method."""
+
+TWO_CLASSES = frozenset({"threshold", "scale_pos_weight"})
+"""Methods for two classes only."""
 
 MODELS = (*ESTIMATORS, "surface", *NETWORKS)
 """The kinds of models."""

@@ -12,7 +12,8 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.svm import LinearSVC
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
+from immax.evaluation.aim_search import AimSearch
 from immax.evaluation.meta_estimators import Classifier, ClassWeighted
 from immax.evaluation.metrics import METRICS, Metric
 from immax.evaluation.selection import POWERS
@@ -111,10 +112,13 @@ def _theory(setting: Setting) -> Tuned:
 
 def _logistic(weight: str | None = None, *, decide: bool = False) -> Builder:
     def make(setting: Setting) -> Tuned:
-        model = LogisticRegression(class_weight=weight, max_iter=2000)
-        return setting.search(model, {"C": setting.Cs}, decide=decide)
+        return setting.search(_plain(weight), {"C": setting.Cs}, decide=decide)
 
     return make
+
+
+def _plain(weight: str | None = None) -> LogisticRegression:
+    return LogisticRegression(class_weight=weight, max_iter=2000)
 
 
 def _resampled(name: str) -> Builder:
@@ -136,38 +140,48 @@ def _resampled(name: str) -> Builder:
         }[name]
         if name == "smote" and inner < 2:
             sampler = RandomOverSampler(random_state=setting.seed)  # nothing to interpolate
-        steps = [("sample", sampler), ("model", LogisticRegression(max_iter=2000))]
+        steps = [("sample", sampler), ("model", _plain())]
         return setting.search(Pipeline(steps), {"model__C": setting.Cs})
 
     return make
 
 
 def _threshold(setting: Setting) -> Tuned:
-    """Return scikit-learn's tuned threshold around a grid search, both for the same metric."""
-
-    def tuned(metric: Metric | None) -> Classifier:
-        plain = setting.without_aims(metric)
-        scorer = plain.scorer
-        if metric is not None:
-            scorer = make_scorer(_of_labels(metric))
-        return TunedThresholdClassifierCV(
-            _logistic()(replace(plain, selection=replace(plain.selection, use_folds=0))),
-            scoring="accuracy" if setting.scorer == "neg_log_loss" else scorer,
-            cv=setting.splitter(),
-            random_state=setting.seed,
-        )
-
-    return setting.for_each_aim(tuned)
+    """Return scikit-learn's tuned threshold around a grid search."""
+    if setting.selection.aims:
+        return _TunedThresholds(setting)
+    whole = replace(setting, selection=replace(setting.selection, use_folds=0))
+    scorer = "accuracy" if setting.scorer == "neg_log_loss" else setting.scorer
+    return _tuned_threshold(setting, _logistic()(whole), scorer)
 
 
-def _of_labels(metric: Metric) -> Callable[[Array, Array], float]:
-    """Return a metric as a function of true and predicted codes; the accuracy if it needs more."""
-    judged = METRICS["accuracy"] if metric.needs_proba else metric
+def _tuned_threshold(
+    setting: Setting, model: Tuned, scorer: str | Callable[..., float]
+) -> Classifier:
+    cv = setting.splitter()
+    return TunedThresholdClassifierCV(model, scoring=scorer, cv=cv, random_state=setting.seed)
 
-    def score(y: Array, labels: Array) -> float:
-        return judged.sign * judged.compute(y, labels, np.empty((len(y), 0)), 2)
 
-    return score
+class _TunedThresholds:
+    """For every aim the penalty that serves it best, then the threshold that does."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    def fit(self, X: Features, y: Array) -> _TunedThresholds:
+        aims = self.setting.selection.aims
+        search = AimSearch(_plain(), {"C": self.setting.Cs}, self.setting.cv(), aims).fit(X, y)
+        self.best_params_ = search.best_params_
+        self._models = {}
+        for name in aims:
+            model = _plain().set_params(**search.best_params_[name])
+            metric = METRICS["accuracy"] if METRICS[name].needs_proba else METRICS[name]
+            scorer = make_scorer(metric.score_labels)
+            self._models[name] = _tuned_threshold(self.setting, model, scorer).fit(X, y)
+        return self
+
+    def for_aim(self, metric: str) -> Classifier:
+        return self._models[metric]
 
 
 def _svc(weight: str | None) -> Builder:

@@ -88,6 +88,21 @@ class Metric:
         """Return the number of decimals that tables show."""
         return 2 if self.is_share else 4
 
+    def score_labels(self, y: Array, labels: Array) -> float:
+        """Return the metric of predicted codes, higher is better; for metrics of labels alone.
+
+        Parameters
+        ----------
+        y, labels : ndarray of shape (n,)
+            Codes of the true and of the predicted classes.
+
+        Returns
+        -------
+        float
+        """
+        n_classes = int(max(np.max(y), np.max(labels), 1)) + 1
+        return self.sign * self.compute(y, labels, np.empty((len(y), 0)), n_classes)
+
     def score(self, estimator: object, X: Features, y: ArrayLike) -> float:
         """Return the metric of a fitted classifier, higher is better: a scorer for scikit-learn.
 
