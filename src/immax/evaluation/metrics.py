@@ -88,6 +88,21 @@ class Metric:
         """Return the number of decimals that tables show."""
         return 2 if self.is_share else 4
 
+    def score_labels(self, y: Array, labels: Array) -> float:
+        """Return the metric of predicted codes, higher is better; for metrics of labels alone.
+
+        Parameters
+        ----------
+        y, labels : ndarray of shape (n,)
+            Codes of the true and of the predicted classes.
+
+        Returns
+        -------
+        float
+        """
+        n_classes = int(max(np.max(y), np.max(labels), 1)) + 1
+        return self.sign * self.compute(y, labels, np.empty((len(y), 0)), n_classes)
+
     def score(self, estimator: object, X: Features, y: ArrayLike) -> float:
         """Return the metric of a fitted classifier, higher is better: a scorer for scikit-learn.
 
@@ -104,8 +119,9 @@ class Metric:
         float
         """
         classes = np.asarray(estimator.classes_)  # type: ignore[attr-defined]
-        codes = np.searchsorted(classes, np.asarray(y))
-        labels = np.searchsorted(classes, estimator.predict(X))  # type: ignore[attr-defined]
+        codes: Array = np.searchsorted(classes, np.asarray(y))
+        predicted = np.asarray(estimator.predict(X))  # type: ignore[attr-defined]
+        labels: Array = np.searchsorted(classes, predicted)
         proba = np.empty((len(codes), 0))
         if self.needs_proba:
             proba = np.asarray(estimator.predict_proba(X))  # type: ignore[attr-defined]
