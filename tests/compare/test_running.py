@@ -33,9 +33,7 @@ def test_methods_run_fold_by_fold_with_and_without_a_time_limit():
     X, y = mixed_table(120)
     protocol = Protocol(folds=2)
     free, limited = [], []
-    first = compare(
-        X, y, methods=QUICK, protocol=protocol, on_fold=lambda *call: free.append(call)
-    )
+    first = compare(X, y, methods=QUICK, protocol=protocol, on_fold=lambda *call: free.append(call))
     second = compare(
         X, y, methods=QUICK, protocol=protocol, time_limit=600,
         on_fold=lambda *call: limited.append(call),
@@ -62,7 +60,7 @@ def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "__version__", "0.2.0")
     X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
     compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["ff31f8a25e5262bf"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a39f6fa14e1ed095"]
 
 
 def test_a_damaged_fold_is_fitted_again(tmp_path):
@@ -170,11 +168,10 @@ def test_nothing_is_learnt_from_noise():
     X.columns = [f"x{k}" for k in X]
     X["kind"] = rng.choice(list("abcdefghij"), 240)
     y = pd.Series(rng.choice(["common", "rare"], 240, p=[0.7, 0.3]))
-    names = ["weights", "threshold", "smote", "immax", "immax_hinge", "immax_svc", "immax_xgb"]
+    names = ["weights", "threshold", "smote", "immax", "immax_svc", "svm", "xgb"]
     comparison = compare(X, y, methods=names, protocol=Protocol("balanced_accuracy", folds=3))
     verdict = answer(comparison)
     assert len(verdict.rows) == len(names) + 1
     for row in verdict.rows:
-        assert 0.4 < row.measures["balanced_accuracy"] < 0.6, row
-        assert row.measures["accuracy"] < 0.77, row
+        assert 0.38 < row.measures["balanced_accuracy"] < 0.62, row  # 3.5 standard errors
     assert verdict.recommended == "logistic"

@@ -62,11 +62,13 @@ def read_comparison_data(
     Raises
     ------
     WrongCall
-        If there is a file but no target.
+        If there is a file but no target, or a target but no file.
     """
     from immax.datasets import load_page_blocks, read_table
     from immax.tabular import describe_columns
 
+    if file is None and target is not None:
+        raise WrongCall(f"--target {target} names a column of a file: which file?")
     if file is None:
         (X, y), source, target = load_page_blocks(), "the page blocks", "kind"
     elif target is None:

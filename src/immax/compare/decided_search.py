@@ -20,6 +20,7 @@ from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterG
 from immax.arrays import Array, Features
 from immax.compare.decided_model import CalibratedScores, find_scores
 from immax.compare.judge import Judge
+from immax.decisions.aims import Aim
 from immax.decisions.fitting import fit_rule
 from immax.decisions.priors import adjust_prior
 from immax.decisions.rules import Rule
@@ -91,8 +92,9 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
                 self.estimator_, self.rule_ = searched, own
                 self.best_params_, self.best_score_ = {}, float(searched.best_score_)
                 return self
-            model = getattr(searched, "best_estimator_", searched)
-            grid = {}
+            model, grid = getattr(searched, "best_estimator_", searched), {}
+        else:
+            searched = None
         points: Sequence[Mapping[str, Any]] = list(ParameterGrid(dict(grid)))
         if len(points) == 1 and self._is_closed(counts) and hasattr(model, "predict_proba"):
             # One sample for each class, as heavy as the class, is all that the rule depends on.
@@ -106,17 +108,20 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
             place = int(np.argmax([round(cell.score, 12) for cell, _ in cells]))
             best, calibration = cells[place]
         self.best_params_, self.best_score_, self.rule_ = dict(best.params), best.score, best.rule
-        fitted = clone(model).set_params(**best.params).fit(X, y)
-        self.estimator_ = (
-            fitted if calibration is None else CalibratedScores(fitted, calibration)
-        )
+        fitted = searched or clone(model).set_params(**best.params).fit(X, y)
+        self.estimator_ = fitted if calibration is None else CalibratedScores(fitted, calibration)
         return self
+
+    @property
+    def _aim(self) -> Aim:
+        aim = self.judge.aim
+        if aim is None:
+            raise ValueError("the judge has no aim that decisions could serve")
+        return aim
 
     def _is_closed(self, counts: Array) -> bool:
         """Whether the aim has a rule that needs no samples."""
-        aim = self.judge.aim
-        assert aim is not None
-        return aim.gains(self.classes_, counts / counts.sum()) is not None
+        return self._aim.gains(self.classes_, counts / counts.sum()) is not None
 
     def _cell(
         self,
@@ -150,9 +155,7 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
         )
         return _Cell(self.judge.sign * float(score), params, rule), calibration
 
-    def _rule(
-        self, proba: Array, codes: Array, counts: Array, weight: Array | None = None
-    ) -> Rule:
+    def _rule(self, proba: Array, codes: Array, counts: Array, weight: Array | None = None) -> Rule:
         """Return the rule for the aim, for the probabilities as they are."""
         prior = counts / counts.sum()
         odds = prior * len(counts) if self.balanced else np.ones(len(counts))
@@ -161,10 +164,9 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of constraints that a fold cannot meet
             rule = fit_rule(
-                adjusted, labels, self.judge.aim, classes=self.classes_, sample_weight=weight
+                adjusted, labels, self._aim, classes=self.classes_, sample_weight=weight
             )
         return replace(rule, gains=rule.gains * odds[:, None])
-
 
     def predict_proba(self, X: Features) -> Array:
         """Return the probabilities of the classifier.

@@ -188,9 +188,7 @@ class FoldQueue:
 
     def _seconds_left(self) -> float | None:
         """Return the time of all fits that are left, on one core."""
-        known = {
-            name: self._seconds[name] / len(own) for name, own in self.results.items() if own
-        }
+        known = {name: self._seconds[name] / len(own) for name, own in self.results.items() if own}
         if not known:
             return None
         usual = sum(known.values()) / len(known)
@@ -221,9 +219,7 @@ class FoldQueue:
 class _Workers:
     """Processes beside this one, each with a thread that hands it tasks."""
 
-    def __init__(
-        self, data: FoldData, work: Callable[[WorkerProcess], Iterator[None]]
-    ) -> None:
+    def __init__(self, data: FoldData, work: Callable[[WorkerProcess], Iterator[None]]) -> None:
         self._data, self._work = data, work
         self._processes: list[WorkerProcess] = []
         self._threads: list[threading.Thread] = []

@@ -130,6 +130,8 @@ def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> Bas
         return model
     if isinstance(model, TunedThresholdClassifierCV):
         return model.set_params(scoring=make_scorer(judge.score_labels))
+    if candidate.proba and "aim" in model.get_params():
+        model.set_params(aim=judge.aim, scoring=None)  # searches for decisions by itself
     rarest = int(np.unique(y, return_counts=True)[1].min())
     folds = StratifiedKFold(min(INNER_FOLDS, rarest), shuffle=True, random_state=protocol.seed)
     return DecidedSearch(model, judge, folds, candidate.balanced)

@@ -151,7 +151,10 @@ def compare(
         target.codes,
         splits[: used.n_folds],
         MappingProxyType(
-            {name: tuple(queue.results[name][k] for k in range(used.n_folds)) for name in used.methods}
+            {
+                name: tuple(queue.results[name][k] for k in range(used.n_folds))
+                for name in used.methods
+            }
         ),
         MappingProxyType(left_out),
         MappingProxyType(unfinished),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from immax.compare.gains import GroupedValues
 from immax.compare.results import Comparison
 from immax.compare.wording import Finding, describe_finding, describe_limits
+from immax.decisions.rules import Rule
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES, PLAIN
 from immax.evaluation.statistics import holm
@@ -48,6 +49,7 @@ class AnswerContent(TypedDict):
     recommended: str
     sentence: str
     ties: list[str]
+    rule: str
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,8 @@ class Answer:
         The methods that are not significantly worse than the best one.
     title : str
         The metric in words.
+    rule : str
+        The decision rule of the recommended model in words; empty if it is not known.
     """
 
     metric: str
@@ -133,10 +137,29 @@ class Answer:
     sentence: str
     ties: tuple[str, ...] = ()
     title: str = ""
+    rule: str = ""
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.metric.replace("_", " "))
+
+    def with_rule(self, rule: Rule | None) -> Answer:
+        """Return the answer with the decision rule of the recommended model in words.
+
+        Parameters
+        ----------
+        rule : Rule or None
+            Of the model that was fitted to all rows; None if it has none.
+
+        Returns
+        -------
+        Answer
+        """
+        if rule is None:
+            return self
+        words = str(rule)
+        sentence = f"{self.sentence} Its rule: {words}."
+        return replace(self, sentence=sentence, rule=words)
 
     def row(self, name: str) -> Row:
         """Return the row of a method.
@@ -164,6 +187,7 @@ class Answer:
             "recommended": self.recommended,
             "sentence": self.sentence,
             "ties": list(self.ties),
+            "rule": self.rule,
         }
 
 

@@ -151,7 +151,9 @@ def describe_limits(comparison: Comparison) -> list[str]:
     if titles:
         which = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
         were = "was" if len(titles) == 1 else "were"
-        sentences.append(f"{which} {were} not finished in time: nothing is said about it."
-                         if len(titles) == 1 else
-                         f"{which} {were} not finished in time: nothing is said about them.")
+        sentences.append(
+            f"{which} {were} not finished in time: nothing is said about it."
+            if len(titles) == 1
+            else f"{which} {were} not finished in time: nothing is said about them."
+        )
     return sentences

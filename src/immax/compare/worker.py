@@ -26,16 +26,16 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         Only ever connected to the process that has started this one.
     """
     try:
-        fitter = FoldFitter(pickle.load(source))  # noqa: S301
+        fitter = FoldFitter(pickle.load(source))
         while True:
-            task, seconds = pickle.load(source)  # noqa: S301
+            task, seconds = pickle.load(source)
             try:
                 outcome = fitter.attempt(task, seconds)
             except Exception as error:  # the other process decides what it means
                 outcome = error
             pickle.dump(outcome, sink, pickle.HIGHEST_PROTOCOL)
             sink.flush()
-    except (EOFError, BrokenPipeError):
+    except (EOFError, BrokenPipeError, pickle.UnpicklingError):
         return
 
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 from typing import cast
 
 from immax.compare.fold_fits import FoldData, FoldTask, Outcome
@@ -68,7 +69,7 @@ class WorkerProcess:
                 self._data = None
             pickle.dump((task, seconds), source, pickle.HIGHEST_PROTOCOL)
             source.flush()
-            return cast("Outcome", pickle.load(sink))  # noqa: S301
+            return cast("Outcome", pickle.load(sink))
         except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
             raise WorkerLostError from error
 
@@ -78,7 +79,5 @@ class WorkerProcess:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                try:
+                with suppress(OSError):  # what was not sent is of no use any more
                     pipe.close()
-                except OSError:
-                    pass  # what was not sent is of no use any more

@@ -109,9 +109,7 @@ _ROWS = (
         "weights", "class weights", "linear", "logistic_balanced", balanced=True, default=True
     ),
     Candidate("threshold", "threshold tuning", "linear", "threshold", binary=True, default=True),
-    Candidate(
-        "smote", "SMOTE", "linear", "smote", needs="imblearn", balanced=True, default=True
-    ),
+    Candidate("smote", "SMOTE", "linear", "smote", needs="imblearn", balanced=True, default=True),
     Candidate(
         "under",
         "random under-sampling",
@@ -121,9 +119,7 @@ _ROWS = (
         balanced=True,
         default=True,
     ),
-    Candidate(
-        "over", "random over-sampling", "linear", "over", needs="imblearn", balanced=True
-    ),
+    Candidate("over", "random over-sampling", "linear", "over", needs="imblearn", balanced=True),
     Candidate("immax", "IMMAX logistic", "linear", "immax", default=True),
     Candidate("immax_hinge", "IMMAX hinge", "linear", "immax_hinge", proba=False, default=True),
     Candidate(

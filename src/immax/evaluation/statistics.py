@@ -295,9 +295,7 @@ def paired_gain(
         return PairedGain(mean, 0.0, mean, mean, float(abs(mean) < TIE))
     tails = float(squares.sum() ** 2 / (squares**2).sum()) if of_samples > 0 else 1.0
     freedom_samples = min(n - 1.0, max(3 * tails - 1, 1.0))  # 3: the kurtosis of the normal
-    freedom = variance**2 / (
-        of_samples**2 / freedom_samples + of_folds**2 / max(d.size - 1, 1)
-    )
+    freedom = variance**2 / (of_samples**2 / freedom_samples + of_folds**2 / max(d.size - 1, 1))
     error = float(np.sqrt(variance))
     half = float(stats.t.ppf((1 + level) / 2, freedom)) * error
     p = float(2 * stats.t.sf(abs(mean) / error, freedom))
