@@ -7,10 +7,10 @@ it.
 
 Format 3 has schemas that say how each column is read, and the hash of ``immax.json`` itself; format
 2 has margins of mean one. Files of formats 1 and 2 are read as the versions that wrote them did:
-classes that have moved since are looked up where they are now. The margins of format 1, which sum to
-one in linear and kernel machines, are kept as they are, because scores, coefficients and margins of
-a model go together: the model's scores, probabilities and labels are those of the version that wrote
-it.
+classes that have moved since are looked up where they are now. The margins of format 1, which sum
+to one in linear and kernel machines, are kept as they are, because scores, coefficients and margins
+of a model go together: the model's scores, probabilities and labels are those of the version that
+wrote it.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def test_columns_in_another_order_and_new_values_do_not_matter():
     odd["city"], odd["when"] = "Zug", None
     assert np.isfinite(pipeline.transform(odd)).all()
     odd["when"] = "not a date"
-    with pytest.raises(SchemaError, match="'when' must hold dates .*; got 'not a date'"):
+    with pytest.raises(SchemaError, match=r"'when' must hold dates .*; got 'not a date'"):
         pipeline.transform(odd)
 
 

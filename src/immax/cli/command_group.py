@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typer.core import TyperCommand
 from typer.main import get_command
@@ -50,24 +50,22 @@ COMMANDS = {
 
 
 class CommandGroup(ErrorReportingGroup):
-    """The commands of ``immax``; the help of all of them needs none of their modules."""
+    """The commands of ``immax``; the help of all of them needs none of their modules.
 
-    _listing = False
+    Parameters
+    ----------
+    **settings
+        Passed on to Typer.
+    """
 
-    def list_commands(self, ctx: Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002
-        """Return the names of the commands.
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._listing = False
+        self.commands = {
+            name: TyperCommand(name, help=command.help) for name, command in COMMANDS.items()
+        }
 
-        Parameters
-        ----------
-        ctx : typer.Context
-
-        Returns
-        -------
-        list of str
-        """
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
+    def get_command(self, ctx: Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ARG002
         """Import a command.
 
         Parameters
@@ -80,10 +78,8 @@ class CommandGroup(ErrorReportingGroup):
         command or None
             None if there is no such command.
         """
-        if cmd_name not in COMMANDS:
-            return None
-        if self._listing:
-            return TyperCommand(cmd_name, help=COMMANDS[cmd_name].help)
+        if self._listing or cmd_name not in COMMANDS:
+            return self.commands.get(cmd_name)
         module = import_module(f"immax.cli.{COMMANDS[cmd_name].module}")
         command = get_command(module.commands)
         own = getattr(command, "commands", {}).get(cmd_name, command)

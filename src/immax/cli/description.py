@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Required, TypedDict
 import numpy as np
 
 from immax.arrays import Array, Vector
-from immax.cli.predictions import schema_of
+from immax.cli.predictions import as_model_input, schema_of
 from immax.io import ModelFile, ModelFileError
 from immax.margins import theory_margins
 from immax.tabular import Column, as_labels, read_labelled
@@ -137,9 +137,7 @@ def _read_labelled(file: ModelFile, table: Path) -> tuple[DataFrame | Array, Arr
     kind = {"b": "boolean", "i": "number"}.get(file.model.classes_.dtype.kind, "category")
     labels = schema.labels or Column(file.target, kind)
     X, y = read_labelled(table, schema, labels)
-    if file.schema is None and not hasattr(file.model, "feature_names_in_"):
-        return X.to_numpy(np.float64), as_labels(y)
-    return X, as_labels(y)
+    return as_model_input(file, X), as_labels(y)
 
 
 def description_text(description: ModelDescription, top: int = 10) -> str:

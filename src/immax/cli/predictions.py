@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from immax.arrays import Array
 from immax.atomic import replacing
 from immax.cli.output_files import check_output
 from immax.cli.prediction_files import output_format, write_chunks, write_text_chunks
@@ -17,6 +18,7 @@ from immax.optional import optional_import
 from immax.tabular.columns import Column, Schema, SchemaError
 from immax.tabular.conversion import Remarks, convert_cells
 from immax.tabular.number_formats import NEEDS_ARROW
+from immax.tabular.pipeline import TypedColumns
 from immax.tabular.reading import check_columns
 from immax.tabular.table_files import open_table
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from immax.tabular.table_file import TableFile
 
-__all__ = ["predict_chunks", "schema_of", "write_predictions"]
+__all__ = ["as_model_input", "predict_chunks", "schema_of", "write_predictions"]
 
 MOST_NAMES = 5  # unknown columns that a notice names
 
@@ -71,7 +73,7 @@ def predict_chunks(file: ModelFile, table: Path, proba: bool, rows: int) -> Iter
         if not len(X):
             continue
         empty = False
-        X = X if file.schema is not None else _for_arrays(file, X)
+        X = as_model_input(file, X)
         if proba:
             values = np.asarray(file.model.predict_proba(X))
         else:
@@ -89,8 +91,8 @@ def schema_of(file: ModelFile, source: TableFile) -> Schema:
     Parameters
     ----------
     file : ModelFile
-        The model. If it was saved without a schema, all its features are numbers: those that it
-        names, or all columns of the table but the labels.
+        The model. If it was saved without a schema, the columns are those of its preprocessing, or
+        else all its features are numbers: those that it names, or all columns but the labels.
     source : TableFile
         The table.
 
@@ -105,6 +107,9 @@ def schema_of(file: ModelFile, source: TableFile) -> Schema:
     """
     if file.schema is not None:
         return file.schema
+    steps = getattr(file.model, "steps", None)
+    if steps and isinstance(steps[0][1], TypedColumns):
+        return Schema(tuple(steps[0][1].described_columns()))
     names = [str(name) for name in getattr(file.model, "feature_names_in_", ())]
     names = names or [name for name in source.names if name != file.target]
     expected = getattr(file.model, "n_features_in_", len(names))
@@ -115,8 +120,20 @@ def schema_of(file: ModelFile, source: TableFile) -> Schema:
     return Schema(tuple(Column(name, "number") for name in names))
 
 
-def _for_arrays(file: ModelFile, X: DataFrame) -> DataFrame | np.ndarray:
-    return X if hasattr(file.model, "feature_names_in_") else X.to_numpy(np.float64)
+def as_model_input(file: ModelFile, X: DataFrame) -> DataFrame | Array:
+    """Return a data frame, or an array for a model that was fitted to one.
+
+    Parameters
+    ----------
+    file : ModelFile
+    X : DataFrame
+
+    Returns
+    -------
+    DataFrame or ndarray
+    """
+    takes_frames = file.schema is not None or hasattr(file.model, "feature_names_in_")
+    return X if takes_frames else X.to_numpy(np.float64)
 
 
 def _output_names(file: ModelFile, proba: bool) -> list[str]:

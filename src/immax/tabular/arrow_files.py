@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,7 +108,9 @@ def open_feather(file: Path) -> TableFile:
     with file.open("rb") as stream:
         first_version = stream.read(4) == b"FEA1"
     if first_version:
-        table = feather.read_table(file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pyarrow will not read the first version for ever
+            table = feather.read_table(file)
         names, repeated = unique_names(table.column_names)
         batches = table.to_batches()
     else:

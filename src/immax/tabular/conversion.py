@@ -159,6 +159,8 @@ def convert_column(cells: Cells, column: Column, remarks: Remarks | None = None)
         return np.where(np.asarray(cells.strings.is_valid()), strings, others)
     if not isinstance(cells, MixedCells):
         cells = one_array(cells)
+        if cells.null_count == len(cells):
+            cells = optional_import("pyarrow", NEEDS_ARROW).nulls(len(cells))
         problem = is_unsupported(cells.type)
         if problem:
             raise SchemaError(f"the column {column.name!r} cannot be read: {problem}")

@@ -19,7 +19,7 @@ __all__ = ["FEW_ROWS", "ID_NAME", "describe_numbers", "unless_constant"]
 FEW_ROWS = 20
 """In shorter columns, values that all differ say nothing."""
 
-ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key)$|[a-z]I[dD]$", re.IGNORECASE)
+ID_NAME = re.compile(r"(?i:(^|[_\W])(id|uuid|guid|key)$)|[a-z]I[dD]$")
 """Names of identifiers."""
 
 

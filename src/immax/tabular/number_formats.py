@@ -209,7 +209,7 @@ def number_share(cells: ArrowArray) -> float:
     """
     compute = optional_import("pyarrow.compute", NEEDS_ARROW)
     bodies = compute.utf8_trim_whitespace(cells)
-    for sign in _signs(bodies):
+    for sign in ("", *_signs(bodies)):
         bodies = _bodies(bodies, sign)
     found = compute.match_substring_regex(bodies, r"^[+-]?[.,]?[0-9][0-9.,' ]*" + EXPONENT + "$")
     return float(compute.mean(found).as_py() or 0.0)
@@ -223,7 +223,7 @@ def _signs(cells: ArrowArray) -> set[str]:
     """Return the signs at either end of the cells."""
     compute = optional_import("pyarrow.compute", NEEDS_ARROW)
     found: set[str] = set()
-    for pattern in (rf"^[+-]?\s*(?P<sign>{CURRENCY})", rf"(?P<sign>{CURRENCY}|{PERCENT})$"):
+    for pattern in (rf"^[(]?[+-]?\s*(?P<sign>{CURRENCY})", rf"(?P<sign>{CURRENCY}|{PERCENT})[)]?$"):
         parts = compute.extract_regex(cells, pattern).drop_null()
         found |= set(parts.field("sign").unique().to_pylist())
     return found
@@ -232,10 +232,10 @@ def _signs(cells: ArrowArray) -> set[str]:
 def _bodies(cells: ArrowArray, sign: str) -> ArrowArray:
     """Return the cells without sign, with one kind of space and of apostrophe."""
     compute = optional_import("pyarrow.compute", NEEDS_ARROW)
+    cells = compute.replace_substring_regex(cells, r"^\((.*)\)$", r"-\1")
     if sign:
         own = re.escape(sign)
         cells = compute.replace_substring_regex(cells, rf"^([+-]?)\s*{own}\s*", r"\1")
         cells = compute.replace_substring_regex(cells, rf"\s*{own}$", "")
     cells = compute.replace_substring_regex(cells, "[\u00a0\u2009\u202f]", " ")
-    cells = compute.replace_substring_regex(cells, "[’`]", "'")
-    return compute.replace_substring_regex(cells, r"^\((.*)\)$", r"-\1")
+    return compute.replace_substring_regex(cells, "[’`]", "'")

@@ -93,7 +93,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         pandas = optional_import("pandas", NEEDS_ARROW)
-        typed = convert_frame(X, self._columns())
+        typed = convert_frame(X, self.described_columns())
         columns: dict[str, Array] = {}
         for name in self.numbers or []:
             columns[name] = typed[name].to_numpy(np.float64)
@@ -111,7 +111,13 @@ class TypedColumns(TransformerMixin, BaseEstimator):
             index=X.index,
         )
 
-    def _columns(self) -> list[Column]:
+    def described_columns(self) -> list[Column]:
+        """Return the columns, and how they are read.
+
+        Returns
+        -------
+        list of Column
+        """
         if self.columns is not None:
             return [Column.from_dict(column) for column in self.columns]
         kinds = {"number": self.numbers, "date": self.dates, "category": self.categories}
