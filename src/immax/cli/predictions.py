@@ -107,9 +107,9 @@ def schema_of(file: ModelFile, source: TableFile) -> Schema:
     """
     if file.schema is not None:
         return file.schema
-    steps = getattr(file.model, "steps", None)
-    if steps and isinstance(steps[0][1], TypedColumns):
-        return Schema(tuple(steps[0][1].described_columns()))
+    typed = _typed_columns(file)
+    if typed is not None:
+        return Schema(tuple(typed.described_columns()))
     names = [str(name) for name in getattr(file.model, "feature_names_in_", ())]
     names = names or [name for name in source.names if name != file.target]
     expected = getattr(file.model, "n_features_in_", len(names))
@@ -132,8 +132,19 @@ def as_model_input(file: ModelFile, X: DataFrame) -> DataFrame | Array:
     -------
     DataFrame or ndarray
     """
-    takes_frames = file.schema is not None or hasattr(file.model, "feature_names_in_")
+    takes_frames = (
+        file.schema is not None
+        or _typed_columns(file) is not None
+        or hasattr(file.model, "feature_names_in_")
+    )
     return X if takes_frames else X.to_numpy(np.float64)
+
+
+def _typed_columns(file: ModelFile) -> TypedColumns | None:
+    """Return the first step of a pipeline that ``prepare`` made."""
+    steps = getattr(file.model, "steps", None)
+    first = steps[0][1] if steps else None
+    return first if isinstance(first, TypedColumns) else None
 
 
 def _output_names(file: ModelFile, proba: bool) -> list[str]:
