@@ -72,9 +72,9 @@ def test_cells_are_chosen_after_their_best_rule(data):
     grid = {"C": [1e-4, 1.0]}
     model = DecidedSearch(GridSearchCV(LogisticRegression(), grid), judge, FOLDS).fit(X, y)
     for C in grid["C"]:
-        single = DecidedSearch(
-            GridSearchCV(LogisticRegression(), {"C": [C]}), judge, FOLDS
-        ).fit(X, y)
+        single = DecidedSearch(GridSearchCV(LogisticRegression(), {"C": [C]}), judge, FOLDS).fit(
+            X, y
+        )
         assert single.best_score_ <= model.best_score_ + 1e-12
 
 

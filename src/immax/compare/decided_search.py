@@ -15,7 +15,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterGrid
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GridSearchCV,
+    ParameterGrid,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+)
 
 from immax.arrays import Array, Features
 from immax.compare.decided_model import CalibratedScores, find_scores
@@ -26,7 +33,41 @@ from immax.decisions.priors import adjust_prior
 from immax.decisions.rules import Rule
 from immax.evaluation.meta_estimators import PowerSearch
 
-__all__ = ["DecidedSearch"]
+__all__ = ["DecidedSearch", "serve_aim"]
+
+
+def serve_aim(
+    model: Any, judge: Judge, y: Array, n_folds: int, seed: int, *, balanced: bool = False
+) -> Any:
+    """Return a classifier, or a search for one, whose decisions serve the aim of a judge.
+
+    Parameters
+    ----------
+    model : classifier
+    judge : Judge
+    y : ndarray of shape (n,)
+        The labels that it will be fitted to.
+    n_folds : int
+        The inner folds; fewer if a class has fewer samples.
+    seed : int
+        Of the folds.
+    balanced : bool, default=False
+        As for ``DecidedSearch``.
+
+    Returns
+    -------
+    classifier
+        The model itself if the judge has no aim.
+    """
+    if judge.aim is None:
+        return model
+    if isinstance(model, TunedThresholdClassifierCV):  # has decisions of its own
+        return model.set_params(scoring=make_scorer(judge.score_labels))
+    if "aim" in model.get_params() and getattr(model, "loss", "") != "hinge":
+        model.set_params(aim=judge.aim, scoring=None)  # searches for decisions by itself
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    folds = StratifiedKFold(min(n_folds, rarest), shuffle=True, random_state=seed)
+    return DecidedSearch(model, judge, folds, balanced)
 
 
 class _Cell(NamedTuple):

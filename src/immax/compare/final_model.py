@@ -21,7 +21,7 @@ from immax.compare.results import Comparison
 from immax.evaluation.candidates import CANDIDATES
 from immax.tabular import prepare
 
-__all__ = ["CodedLabels", "refit"]
+__all__ = ["CodedLabels", "refit", "without_search"]
 
 
 class CodedLabels(ClassifierMixin, BaseEstimator):
@@ -112,19 +112,28 @@ def refit(comparison: Comparison, name: str) -> Pipeline:
         warnings.simplefilter("ignore")  # some corners of a grid do not converge
         model = make_candidate(name, y, comparison.protocol, comparison.judge).fit(features, y)
     if not coded:
-        last = _without_search(model)
+        last = without_search(model)
     elif isinstance(model, DecidedSearch):
-        inner = CodedLabels(_without_search(model.estimator_), comparison.classes)
+        inner = CodedLabels(without_search(model.estimator_), comparison.classes)
         last = DecidedModel(inner, replace(model.rule_, classes=comparison.classes))
     else:
         last = CodedLabels(model, comparison.classes)
     return Pipeline([*steps.steps, ("model", last)])
 
 
-def _without_search(model: BaseEstimator) -> BaseEstimator:
-    """Return the part of a fitted search that predicts."""
+def without_search(model: BaseEstimator) -> BaseEstimator:
+    """Return the part of a fitted search that predicts.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    estimator
+    """
     if isinstance(model, DecidedSearch):
-        return DecidedModel(_without_search(model.estimator_), model.rule_)
+        return DecidedModel(without_search(model.estimator_), model.rule_)
     if hasattr(model, "best_threshold_"):
         return _with_fixed_threshold(model)
     best = getattr(model, "best_estimator_", None)
@@ -135,7 +144,7 @@ def _without_search(model: BaseEstimator) -> BaseEstimator:
 
 def _with_fixed_threshold(model: BaseEstimator) -> FixedThresholdClassifier:
     """Return a classifier with the threshold that was tuned."""
-    inner = _without_search(model.estimator_)
+    inner = without_search(model.estimator_)
     fixed = FixedThresholdClassifier(
         FrozenEstimator(inner), threshold=float(model.best_threshold_), response_method="auto"
     )

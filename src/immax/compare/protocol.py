@@ -6,12 +6,10 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
+from sklearn.model_selection import StratifiedKFold
 
 from immax.arrays import Array
-from immax.compare.decided_search import DecidedSearch
+from immax.compare.decided_search import serve_aim
 from immax.compare.judge import Judge
 from immax.decisions.aims import Aim
 from immax.errors import WrongCall
@@ -126,12 +124,4 @@ def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> Bas
         powers=POWERS,
     )
     model = make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
-    if judge.aim is None:
-        return model
-    if isinstance(model, TunedThresholdClassifierCV):
-        return model.set_params(scoring=make_scorer(judge.score_labels))
-    if candidate.proba and "aim" in model.get_params():
-        model.set_params(aim=judge.aim, scoring=None)  # searches for decisions by itself
-    rarest = int(np.unique(y, return_counts=True)[1].min())
-    folds = StratifiedKFold(min(INNER_FOLDS, rarest), shuffle=True, random_state=protocol.seed)
-    return DecidedSearch(model, judge, folds, candidate.balanced)
+    return serve_aim(model, judge, y, INNER_FOLDS, protocol.seed, balanced=candidate.balanced)
