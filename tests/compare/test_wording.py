@@ -75,6 +75,5 @@ def test_what_the_time_limit_cut_off_is_named_and_nothing_is_said_about_it():
         "IMMAX XGBoost and linear SVM were not finished in time: nothing is said about them.",
     ]
     one = SimpleNamespace(splits=[1] * 5, planned_folds=5, unfinished={"svm": 0})
-    assert describe_limits(one) == [
-        "linear SVM was not finished in time: nothing is said about it."
-    ]
+    text = "linear SVM was not finished in time: nothing is said about it."
+    assert describe_limits(one) == [text]

@@ -77,13 +77,12 @@ def describe_fit(fitted: Any) -> dict[str, Any]:
     -------
     dict
     """
-    search = fitted
+    search, score, rule = fitted, fitted.best_score_, getattr(fitted, "best_rule_", None)
     if isinstance(fitted, DecidedSearch):
         search = getattr(fitted.estimator_, "model", fitted.estimator_)
-    own = getattr(fitted, "best_score_", np.nan)
-    rule = fitted.rule_ if isinstance(fitted, DecidedSearch) else search.best_rule_
+        score, rule = fitted.judge.sign * fitted.best_score_, fitted.rule_
     return {
-        "score": float(search.best_score_ if np.isnan(own) else own),
+        "score": float(score),
         "power": float(search.best_parameters_[0]),
         "lam": float(search.best_lam_),
         "rule": str(rule),

@@ -137,7 +137,7 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
         else:
             searched = None
         points: Sequence[Mapping[str, Any]] = list(ParameterGrid(dict(grid)))
-        if len(points) == 1 and self._is_closed(counts) and hasattr(model, "predict_proba"):
+        if searched is None and self._needs_no_samples(model, points, counts):
             # One sample for each class, as heavy as the class, is all that the rule depends on.
             each = np.arange(len(counts))
             rule = self._rule(np.eye(len(counts)), each, counts, counts.astype(np.float64))
@@ -160,8 +160,10 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
             raise ValueError("the judge has no aim that decisions could serve")
         return aim
 
-    def _is_closed(self, counts: Array) -> bool:
-        """Whether the aim has a rule that needs no samples."""
+    def _needs_no_samples(self, model: Any, points: Sequence[object], counts: Array) -> bool:
+        """Whether there is nothing to choose, and the aim has a rule that depends on no samples."""
+        if len(points) > 1 or not hasattr(model, "predict_proba"):
+            return False
         return self._aim.gains(self.classes_, counts / counts.sum()) is not None
 
     def _cell(

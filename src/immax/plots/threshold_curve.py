@@ -86,9 +86,9 @@ class ThresholdCurveDisplay(Display):
         Examples
         --------
         >>> p = np.array([0.1, 0.2, 0.4, 0.6, 0.8])
-        >>> display = ThresholdCurveDisplay.from_predictions([0, 0, 1, 0, 1], p, "accuracy")
-        >>> round(display.chosen, 2), display.plateau
-        (0.3, (0.3, 0.7))
+        >>> display = ThresholdCurveDisplay.from_predictions([0, 0, 1, 1, 1], p, "accuracy")
+        >>> round(display.chosen, 2), display.best
+        (0.3, 1.0)
         """
         goal = resolve_aim(aim)
         truth = np.asarray(y, dtype=bool)
@@ -122,9 +122,6 @@ class ThresholdCurveDisplay(Display):
             low -= 1
         while high < good.size - 1 and good[high + 1]:
             high += 1
-        if good.all() or (low == high and good.sum() > 1):
-            where = np.flatnonzero(good)
-            low, high = int(where[0]), int(where[-1])
         return round(float(self.thresholds[low]), 12), round(float(self.thresholds[high]), 12)
 
     def value_at(self, threshold: float) -> float:
