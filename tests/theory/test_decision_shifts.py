@@ -51,7 +51,7 @@ def test_rules_that_are_not_shifts_are_refused():
     X, y = three()
     y = np.where((y == 2) & (np.arange(400) % 5 > 0), 0, y)
     model = IMMAXClassifier(rule="bayes").fit(X, y)
-    with pytest.raises(ValueError, match="not a rule of highest scores.*rule='score'"):
+    with pytest.raises(ValueError, match=r"not a rule of highest scores.*rule='score'"):
         hypothesis(model, X)
     pairs = np.arange(9.0).reshape(3, 3) * (1 - np.eye(3))
     model = IMMAXClassifier(margins="equal", rule="bayes", costs=pairs).fit(X, y)
@@ -69,7 +69,9 @@ def test_rules_of_aims():
     rule = Rule(model.classes_, np.diag([0.2, 0.8]), np.array([0.8, 0.2]))
     scores = model.decision_function(X)
     shifted = scores + decision_shift(model, scores, rule)
-    np.testing.assert_array_equal(shifted >= 0, 0.8 * model.predict_proba(X)[:, 1] >= 0.2 * model.predict_proba(X)[:, 0])
+    np.testing.assert_array_equal(
+        shifted >= 0, 0.8 * model.predict_proba(X)[:, 1] >= 0.2 * model.predict_proba(X)[:, 0]
+    )
     budget = Rule(model.classes_, np.eye(2), np.array([0.8, 0.2]), count=10)
     with pytest.raises(ValueError, match="a rule with a budget"):
         decision_shift(model, scores, budget)

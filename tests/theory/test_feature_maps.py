@@ -17,7 +17,7 @@ def test_theorems_rad_kernel_1_and_2_in_plain_loops(order):
     for k in range(3):
         own = [PHI[i, j] for i in range(30) if Y[i] == k for j in range(3)]
         r = max(np.linalg.norm(v, 2 if order == 2 else np.inf) for v in own)
-        moment += (Y == k).sum() * r**2 / RHO[k] ** 2
+        moment += (k == Y).sum() * r**2 / RHO[k] ** 2
     expected = 1.5 * np.sqrt(3 * moment) / 30
     if order == 1:
         expected = 1.5 * np.sqrt(2 * 3) / 30 * np.sqrt(moment * np.log(2 * 5))
@@ -27,7 +27,8 @@ def test_theorems_rad_kernel_1_and_2_in_plain_loops(order):
 @pytest.mark.parametrize("order", [1, 2])
 def test_steps_are_ever_looser_and_above_the_estimate(order):
     bounds = [
-        rademacher_features(PHI, Y, RHO, 1.0, order, step) for step in ("sample", "classes", "radius")
+        rademacher_features(PHI, Y, RHO, 1.0, order, step)
+        for step in ("sample", "classes", "radius")
     ]
     rng = np.random.default_rng(1)
     weighed = PHI / RHO[Y][:, None, None]

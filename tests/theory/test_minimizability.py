@@ -42,9 +42,9 @@ def test_theorems_h_consistency_over_the_risks_of_a_distribution(c):
 def test_a_family_that_is_not_complete_may_break_them():
     """The paper extends the binary theorem "directly" to bounded hypotheses: not so."""
     h = np.linspace(-0.3, 0.3, 601)[:, None]
-    found = excess_risks([[0.4, 0.6]], h, [0.8, 0.2], complete=False)
+    found = excess_risks([[0.4, 0.6]], h, [0.2, 0.8], complete=False)
     assert not found.holds
-    assert excess_risks([[0.4, 0.6]], h, [0.8, 0.2]).holds
+    assert excess_risks([[0.4, 0.6]], h, [0.2, 0.8]).holds
 
 
 def test_bad_input():

@@ -20,8 +20,12 @@ PLAIN = {
 
 @pytest.mark.parametrize("psi", PLAIN)
 def test_the_risk_is_that_of_plain_loops(psi):
-    expected = np.mean([PLAIN[psi]((1 if k else -1) * h / RHO[k]) for h, k in zip(H, Y, strict=True)])
-    bound, margin = (f(H, Y, RHO, 0.05) for f in (lambda *a: surrogate_bound(*a, psi), margin_bound))
+    expected = np.mean(
+        [PLAIN[psi]((1 if k else -1) * h / RHO[k]) for h, k in zip(H, Y, strict=True)]
+    )
+    bound, margin = (
+        f(H, Y, RHO, 0.05) for f in (lambda *a: surrogate_bound(*a, psi), margin_bound)
+    )
     assert bound.empirical == pytest.approx(expected)
     assert bound.total >= margin.total
     assert (bound.complexity, bound.confidence) == (margin.complexity, margin.confidence)

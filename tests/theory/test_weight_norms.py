@@ -62,4 +62,4 @@ def test_bad_input():
     with pytest.raises(ValueError, match="y must have shape"):
         rademacher_per_class(X, Y[:3], RHO, 1.0)
     with pytest.raises(ValueError, match="finite"):
-        rademacher_per_class(np.where(X == X.max(), np.nan, X), Y, RHO, 1.0)
+        rademacher_per_class(np.where(X.max() == X, np.nan, X), Y, RHO, 1.0)

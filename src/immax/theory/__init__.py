@@ -18,6 +18,7 @@ from immax.theory.consistency import (
     counter_example,
     implied_threshold,
 )
+from immax.theory.descriptions import describe_certificates
 from immax.theory.feature_maps import rademacher_features
 from immax.theory.margin_losses import (
     empirical_margin_loss,
@@ -70,6 +71,7 @@ __all__ = [
     "conditional_risk",
     "conditional_risks",
     "counter_example",
+    "describe_certificates",
     "empirical_margin_loss",
     "estimate_kernel",
     "estimate_linear",

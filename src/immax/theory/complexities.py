@@ -41,8 +41,8 @@ class Complexity(float):
         self.rho = np.array(rho, dtype=np.float64)
         return self
 
-    def __getnewargs__(self) -> tuple[float, int, Array]:
-        return float(self), self.n_scores, self.rho
+    def __reduce__(self) -> tuple[type[Self], tuple[float, int, Array]]:
+        return type(self), (float(self), self.n_scores, self.rho)
 
 
 def check_complexity(complexity: float, n_scores: int, rho: Array) -> float:

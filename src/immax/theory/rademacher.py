@@ -272,8 +272,10 @@ def _summary(draws: Array, confidence: float, n_scores: int, rho: Array) -> Esti
         raise ValueError(f"confidence must be strictly between 0 and 1; got {confidence!r}")
     half = float(normal.ppf(0.5 + confidence / 2) * draws.std(ddof=1) / np.sqrt(draws.size))
     mean = float(draws.mean())
-    found = [Complexity(value, n_scores, rho) for value in (mean, mean - half, mean + half)]
-    return Estimate(*found, draws.size)
+    middle, low, high = (
+        Complexity(value, n_scores, rho) for value in (mean, max(mean - half, 0.0), mean + half)
+    )
+    return Estimate(middle, low, high, draws.size)
 
 
 def estimate_linear(

@@ -20,7 +20,7 @@ __all__ = ["Psi", "check_psi", "surrogate_bound"]
 Psi = Callable[[Array], Array]
 """A function of margins divided by rho."""
 
-GRID = np.unique(np.concatenate([np.linspace(-30, 30, 6001), np.linspace(-1, 2, 3001)]))
+GRID = np.linspace(-30, 30, 12_001)
 
 
 def check_psi(psi: str | Psi) -> Psi:
