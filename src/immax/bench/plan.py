@@ -17,7 +17,8 @@ from immax.bench.cells import (
     digest_cells,
 )
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
-from immax.evaluation.estimators import NETWORKS, grid_points, known_methods
+from immax.datasets.registry import COLLECTIONS
+from immax.evaluation.estimators import NETWORKS, TWO_CLASSES, grid_points, known_methods
 from immax.evaluation.selection import Selection
 from immax.losses.catalog import METHODS
 
@@ -68,10 +69,9 @@ class Plan:
         imbalance = self.imbalance
         for name in self.data.names:
             data = self._data_spec(name)
-            if name == "keel":
-                from immax.datasets import keel_names
-
-                for own in self.data.sets or keel_names():
+            if name in COLLECTIONS:
+                known = COLLECTIONS[name].names()
+                for own in [own for own in self.data.sets if own in known] or known:
                     for fold in range(self.data.folds):
                         yield data, Variant(set_name=own, fold=fold)
             elif name == "table":
@@ -96,8 +96,10 @@ class Plan:
         """
         cells: list[Cell] = []
         for (data, variant), model, method in product(self.variants(), self.models, self.methods):
-            if method in known_methods(model):
-                common = (data, variant, self.imbalance.tests, model, method)
+            many = data.name in COLLECTIONS and not COLLECTIONS[data.name].two_classes
+            if method in known_methods(model) and not (many and method in TWO_CLASSES):
+                tests = self.selection.aims or self.imbalance.tests
+                common = (data, variant, tests, model, method)
                 make = self._network_cells if model in NETWORKS else self._estimator_cells
                 cells += make(*common)
         return sorted(cells, key=lambda cell: cell.stage == "final")
@@ -135,8 +137,8 @@ class Plan:
         data = self.data
         if name == "table":
             return DataSpec(name, data.share, data.path, data.target, data.folds)
-        if name == "keel":
-            return DataSpec(name, data.share, folds=data.folds)
+        if name in COLLECTIONS:
+            return DataSpec(name, data.share, folds=data.folds, max_rows=data.max_rows or None)
         own = data.features[data.names.index(name) if len(data.features) > 1 else 0]
         patches = data.patches if own == "patches" else None
         return DataSpec(name, data.share, features=own, patches=patches)
