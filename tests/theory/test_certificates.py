@@ -12,7 +12,6 @@ from immax.search import PowerFamily
 from immax.theory import (
     best_margins,
     certificate,
-    complexity_factor,
     empirical_margin_loss,
     margin_bound,
     margin_loss,
@@ -133,12 +132,13 @@ def test_certificates_of_costs():
 @pytest.mark.parametrize("c", [5, 100])
 def test_what_the_sharp_factor_does_to_a_certificate(c):
     """The figures of docs/theory.md, on classes at the corners of a simplex."""
-    X, y = make_blobs(400 * c, centers=8 * np.eye(c), random_state=0)
-    model = IMMAXClassifier(lam=1e-2, tol=1e-2).fit(X[: 40 * c], y[: 40 * c])
-    best = certificate(model, X, y).best
-    printed = complexity_factor(c, True, "paper") / complexity_factor(c, True)
-    assert printed == pytest.approx(c * np.sqrt(2 * c) / 2)
-    assert best.complexity * printed > 1  # the printed bound is vacuous at these margins
+    X, y = make_blobs(10_000, centers=8 * np.eye(c), random_state=0)
+    model = IMMAXClassifier(lam=1e-2, tol=1e-2).fit(X[:4000], y[:4000])
+    sharp, printed = (certificate(model, X, y, proof=proof) for proof in ("sharp", "paper"))
+    assert printed.own.complexity == pytest.approx(np.sqrt(2 * c) * sharp.own.complexity)
+    assert printed.best.vacuous
+    assert sharp.best.vacuous == (c == 100)
+    assert (sharp.best.proof, printed.best.proof) == ("sharp", "paper")
 
 
 def test_margins_and_margin_loss_of_a_model():

@@ -16,7 +16,7 @@ from immax.theory.margin_losses import label_numbers, zero_one_loss
 from immax.theory.margin_search import search_margins
 from immax.theory.sample_features import describe_features, split_features
 from immax.theory.targets import Target, target_of
-from immax.theory.terms import check_delta
+from immax.theory.terms import check_delta, check_proof
 
 __all__ = ["Certificate", "best_margins", "certificate", "split_certificate"]
 
@@ -121,8 +121,9 @@ class _Parts:
         n_classes: int,
         delta: float,
         costs: ArrayLike | str | None,
+        proof: str,
     ) -> None:
-        self.scores, self.labels, self.costs = scores, labels, costs
+        self.scores, self.labels, self.costs, self.proof = scores, labels, costs, proof
         self.target: Target = target_of(costs, labels, n_classes)
         binary = scores.ndim == 1
         self.m, self.c = labels.size, n_classes
@@ -138,7 +139,7 @@ class _Parts:
 
     def at(self, rho: Array) -> Bound:
         given = (self.scores, self.labels, rho, self.complexity(rho), self.radii, self.delta)
-        return uniform_margin_bound(*given, costs=self.costs)
+        return uniform_margin_bound(*given, costs=self.costs, proof=self.proof)
 
     def error(self) -> float:
         wrong = zero_one_loss(self.scores, self.labels)
@@ -147,7 +148,7 @@ class _Parts:
     def best(self, n_samples: float | None = None) -> Bound:
         """Return the least bound, as if there were so many samples with the same margins."""
         given = (self.scores, self.labels, self.moments, self.radii, self.scale, self.delta)
-        goal = {"costs": self.target.weights, "span": self.target.span}
+        goal = {"costs": self.target.weights, "span": self.target.span, "proof": self.proof}
         bound = self.at(search_margins(*given, n_samples, **goal))  # type: ignore[arg-type]
         if n_samples is None:
             return bound
@@ -158,14 +159,20 @@ class _Parts:
 
 
 def _parts(
-    model: Any, X: Features, y: ArrayLike, delta: float, costs: ArrayLike | str | None = None
+    model: Any,
+    X: Features,
+    y: ArrayLike,
+    delta: float,
+    costs: ArrayLike | str | None = None,
+    proof: str = "sharp",
 ) -> tuple[_Parts, float]:
     """Return what the bounds need, and the norm of the hypothesis that the model predicts by."""
     check_delta(delta)
     scores, norm, squares = hypothesis(model, X)
     labels = label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
-    return _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta, costs), norm
+    given = (scores / norm, labels, np.sqrt(squares), n_classes, delta, costs, check_proof(proof))
+    return _Parts(*given), norm
 
 
 def best_margins(
@@ -205,6 +212,8 @@ def certificate(
     y: ArrayLike,
     delta: float = 0.05,
     costs: ArrayLike | str | None = None,
+    *,
+    proof: str = "sharp",
 ) -> Certificate:
     """Return bounds on the error of a fitted classifier, from the data it was fitted to.
 
@@ -228,10 +237,20 @@ def certificate(
         Bound the mean cost of the errors, for costs of an error on each class; or, with "balanced",
         the mean of the classes' error rates. The model should then predict for these costs, as
         ``IMMAXClassifier(rule="bayes", costs=costs)`` does.
+    proof : {"sharp", "paper"}, default="sharp"
+        Our constants, or those that the paper prints.
 
     Returns
     -------
     Certificate
+
+    Raises
+    ------
+    TypeError
+        If the model is neither linear nor a kernel machine.
+    ValueError
+        If ``predict`` is not a rule of highest scores, such as rule="bayes" with three classes or
+        more and unequal margins; the message says what would do.
 
     Examples
     --------
@@ -243,7 +262,7 @@ def certificate(
     (False, 0.0)
     """
     model, X, condition = describe_features(model, X)
-    return _certified(model, X, y, delta, costs, condition)
+    return _certified(model, X, y, delta, costs, proof, condition)
 
 
 def _certified(
@@ -252,14 +271,16 @@ def _certified(
     y: ArrayLike,
     delta: float,
     costs: ArrayLike | str | None,
+    proof: str,
     *conditions: str,
 ) -> Certificate:
-    parts, norm = _parts(model, X, y, delta, costs)
+    parts, norm = _parts(model, X, y, delta, costs, proof)
     given = getattr(unwrap_search(model)[0], "margins_", np.ones(parts.c))
     rho = class_vector(given, "margins_", parts.c)
     ball, left = norm_cover(norm, delta)
     sample = (norm * parts.scores, parts.labels)
-    own = margin_bound(*sample, rho, ball * parts.complexity(rho), left, costs=costs)
+    complexity = ball * parts.complexity(rho)
+    own = margin_bound(*sample, rho, complexity, left, costs=costs, proof=proof)
     if isinstance(costs, str):
         conditions += ("the bounds are for samples with these class counts.",)
     found = (own, parts.best(), parts.error(), parts.m, delta, parts)
@@ -313,4 +334,4 @@ def split_certificate(
     4000
     """
     fitted, features, rest, condition = split_features(model, X, y, share, random_state)
-    return _certified(fitted, features, np.asarray(y)[rest], delta, costs, condition)
+    return _certified(fitted, features, np.asarray(y)[rest], delta, costs, "sharp", condition)
