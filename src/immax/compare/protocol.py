@@ -15,6 +15,7 @@ from immax.decisions.aims import Aim
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES
 from immax.evaluation.estimators import make_estimator
+from immax.evaluation.meta_estimators import PowerSearch
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 from immax.validation import nearest
@@ -29,6 +30,7 @@ INNER_FOLDS = 3
 
 LAMS = (2.5e-6, 2.5e-5, 2.5e-4, 2.5e-3, 2.5e-2, 0.25)  # C from 2/n to 200,000/n
 POWERS = (-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
+FEW_POWERS = (0.0, 1 / 3, 2 / 3, 1.0)  # of methods whose fits take longer
 TRIALS = 3  # grid points of a method's own hyper-parameters
 
 
@@ -120,8 +122,10 @@ def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> Bas
         folds=INNER_FOLDS,
         trials=TRIALS,
         scoring=judge.scorer,
-        lams=LAMS,
-        powers=POWERS,
+        lams=LAMS[2:] if candidate.method == "immax_hinge" else LAMS,
+        powers=POWERS if name == "immax" else FEW_POWERS,
     )
     model = make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
+    if isinstance(model, PowerSearch):
+        model.set_params(race=True)
     return serve_aim(model, judge, y, INNER_FOLDS, protocol.seed, balanced=candidate.balanced)

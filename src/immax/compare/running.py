@@ -15,7 +15,7 @@ from immax import __version__
 from immax.compare.fold_cache import FoldCache, FoldResult
 from immax.compare.fold_fits import FoldData
 from immax.compare.fold_queue import FoldQueue, OnProgress
-from immax.compare.protocol import INNER_FOLDS, LAMS, POWERS, Protocol
+from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
 from immax.compare.results import Comparison
 from immax.compare.target import Target, encode_target
 from immax.evaluation.candidates import PLAIN, choose_candidates
@@ -187,6 +187,6 @@ def _identity(X: DataFrame, target: Target, protocol: Protocol) -> str:
         digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
     digest.update(repr((list(X.columns), [str(name) for name in target.classes])).encode())
     digest.update(target.codes.astype(np.int64).tobytes())
-    settings = (protocol, list(LAMS), list(POWERS), INNER_FOLDS, __version__)
+    settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]
