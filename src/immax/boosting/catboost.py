@@ -13,13 +13,14 @@ from immax.arrays import Array, Features
 from immax.boosting.boosters import attach, find_description, has_description
 from immax.boosting.catboost_predictions import CatBoostPredictions, named_metrics
 from immax.boosting.catboost_training import (
+    RATES,
     ROUNDS,
     catboost_metric,
     catboost_objective,
     choose_learning_rate,
 )
 from immax.boosting.description import Description, read_file_beside
-from immax.boosting.estimator import LOSS_PARAMETERS, check_library_parameters
+from immax.boosting.estimator import CLASS_WEIGHTS, LOSS_PARAMETERS, check_library_parameters
 from immax.boosting.eval_metrics import find_metrics
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.decisions.aims import Aim
@@ -181,13 +182,15 @@ class IMMAXCatBoostClassifier(CatBoostPredictions):
         pools = [_make_pool(data, own, columns, None, loss) for data, own in encoded]
         further = named_metrics(params.get("custom_metric"), len(loss.classes))
         given = self._init_params
+        # CatBoost keeps a copy of its parameters from the first time that they are used.
         self._init_params = self._training_parameters(early, len(codes), bool(pools), options)
+        self._canonized_params = None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # CatBoost warns that it cannot compile these
                 super().fit(pool, eval_set=pools or None, **options)
         finally:
-            self._init_params = given
+            self._init_params, self._canonized_params = given, None
         self.set_scale_and_bias(1.0, loss.constants.tolist())
         self._set_loss(loss, None)
         self._custom_history = self._histories(encoded, columns, further, early)
@@ -202,7 +205,7 @@ class IMMAXCatBoostClassifier(CatBoostPredictions):
         """Return the parameters of CatBoost's fit: those that were given, and ours."""
         given = self._init_params
         loss = early.loss
-        skipped = (*COLUMNS, "eval_metric", "custom_metric")
+        skipped = (*COLUMNS, *CLASS_WEIGHTS, "eval_metric", "custom_metric")
         metrics = find_metrics(given.get("eval_metric"), "catboost", len(loss.classes))
         if len(metrics) > 1:
             raise ValueError("eval_metric is a single metric; pass further ones as custom_metric")
@@ -222,8 +225,9 @@ class IMMAXCatBoostClassifier(CatBoostPredictions):
     def _fold_parameters(self) -> dict[str, Any]:
         given = self._init_params
         rounds = next((name for name in ROUNDS if name in given), "iterations")
-        rate = "eta" if "eta" in given else "learning_rate"
-        return {rounds: self.tree_count_, rate: self.learning_rate_, "use_best_model": False}
+        chosen = not any(given.get(name) is not None for name in RATES)
+        rate = {"learning_rate": self.learning_rate_} if chosen else {}
+        return {rounds: self.tree_count_, "use_best_model": False, **rate}
 
     def save_model(
         self,

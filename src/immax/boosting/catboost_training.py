@@ -19,11 +19,12 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs CatBoost: pip install "immax[boosting]"') from error
 
-__all__ = ["ROUNDS", "catboost_metric", "catboost_objective", "choose_learning_rate"]
+__all__ = ["RATES", "ROUNDS", "catboost_metric", "catboost_objective", "choose_learning_rate"]
 
 ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 """CatBoost's names of the number of boosting rounds."""
 RATES = ("learning_rate", "eta")
+"""CatBoost's names of the learning rate."""
 RATE_DEPENDS_ON = (
     *ROUNDS,
     "leaf_estimation_method",

@@ -19,7 +19,7 @@ from immax.decisions.fitting import fit_rule, resolve_aim
 from immax.decisions.rules import Rule
 from immax.validation import check_choice
 
-__all__ = ["LOSS_PARAMETERS", "BoostingLossMixin", "check_library_parameters"]
+__all__ = ["CLASS_WEIGHTS", "LOSS_PARAMETERS", "BoostingLossMixin", "check_library_parameters"]
 
 LOSS_PARAMETERS = ("method", "margins", "power", "rule", "aim", "costs", "cv", "method_params")
 CLASS_WEIGHTS = (
