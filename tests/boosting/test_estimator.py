@@ -27,6 +27,7 @@ from immax.boosting import (
 from immax.datasets import gaussian_mixture
 from immax.decisions import Costs, fit_rule
 from immax.evaluation.metrics import expected_calibration_error
+from immax.io import load_model, save_model
 from immax.links import immax_proba
 from immax.losses.catalog import METHODS
 
@@ -393,6 +394,19 @@ def test_other_aims_are_fitted_to_out_of_fold_probabilities(kind, tmp_path):
         again.load_model(path)
     assert again.rule_ == model.rule_
     assert (again.predict(X) == expected).all()
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_model_files_keep_the_rule(kind, tmp_path):
+    X, y = data(3, 200)
+    y = np.array(["a", "b", "c"])[y]
+    model = make(kind, **FIVE_ROUNDS[kind], aim=Costs((1.0, 2.0, 9.0))).fit(X, y)
+    save_model(model, tmp_path / "model.immax")
+    again = load_model(tmp_path / "model.immax").model
+    assert again.rule_ == model.rule_
+    assert again.aim == model.aim
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.predict(X).tolist() == model.predict(X).tolist()
 
 
 @pytest.mark.parametrize("kind", ALL)
