@@ -47,7 +47,7 @@ TRUSTED = frozenset(
         "immax.losses.spec.LossSpec",
         "immax.boosting.catboost.IMMAXCatBoostClassifier",
         "immax.boosting.lightgbm.IMMAXLGBMClassifier",
-        "immax.boosting.lightgbm._Objective",
+        "immax.boosting.lightgbm.LGBMObjective",
         "immax.boosting.loss.BoostingLoss",
         "immax.boosting.xgboost.IMMAXXGBClassifier",
         "immax.compare.final_model.CodedLabels",

@@ -7,7 +7,7 @@ only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -88,12 +88,15 @@ class EvalMetric:
     higher_is_better : bool, default=False
     two_classes : bool, default=False
         Whether it is for two classes only, of which class 1 is the positive one.
+    is_mean : bool, default=False
+        Whether it is a mean over samples, so that it follows from those of parts of them.
     """
 
     name: str
     compute: Callable[[EvaluatedSample], float]
     higher_is_better: bool = False
     two_classes: bool = False
+    is_mean: bool = False
 
 
 Metric = EvalMetric | Callable[..., Any]
@@ -148,10 +151,10 @@ def _of_labels(
 
 
 _METRICS = (
-    EvalMetric("margin_loss", _margin_loss),
-    EvalMetric("log_loss", _log_loss),
-    EvalMetric("error", _error),
-    EvalMetric("accuracy", _accuracy, higher_is_better=True),
+    EvalMetric("margin_loss", _margin_loss, is_mean=True),
+    EvalMetric("log_loss", _log_loss, is_mean=True),
+    EvalMetric("error", _error, is_mean=True),
+    EvalMetric("accuracy", _accuracy, higher_is_better=True, is_mean=True),
     EvalMetric("balanced_accuracy", _of_labels(balanced_accuracy_score), higher_is_better=True),
     EvalMetric("auc", _auc, higher_is_better=True),
     EvalMetric("average_precision", _average_precision, higher_is_better=True),
@@ -261,7 +264,7 @@ def _find(given: Any, library: str, n_classes: int) -> Metric:
     row = EVAL_METRICS[names[given]]
     if row.two_classes and n_classes > 2:
         raise ValueError(f"the metric {given!r} is for two classes; there are {n_classes}")
-    return EvalMetric(given, row.compute, row.higher_is_better, row.two_classes)
+    return replace(row, name=given)
 
 
 def _error_above(name: str) -> EvalMetric:
@@ -275,4 +278,4 @@ def _error_above(name: str) -> EvalMetric:
         wrong = (sample.proba[:, 1] > threshold) != sample.y
         return float(np.average(wrong, weights=sample.weight))
 
-    return EvalMetric(name, compute, two_classes=True)
+    return EvalMetric(name, compute, two_classes=True, is_mean=True)

@@ -26,7 +26,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs LightGBM: pip install "immax[boosting]"') from error
 
-__all__ = ["IMMAXLGBMClassifier"]
+__all__ = ["IMMAXLGBMClassifier", "LGBMObjective"]
 
 
 EvalSet = tuple[Features, ArrayLike]
@@ -88,8 +88,8 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
     True
     """
 
-    objective: _Objective | None
-    _objective: _Objective | str
+    objective: LGBMObjective | None
+    _objective: LGBMObjective | str
     _fold_options: ClassVar[tuple[str, ...]] = ("feature_name", "categorical_feature")
     _sample_options: ClassVar[tuple[str, ...]] = ("init_score", "init_model")
 
@@ -170,7 +170,7 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
             options["init_score"] = loss.starting_scores(len(codes))
             if sets and eval_init_score is None:
                 eval_init_score = [loss.starting_scores(len(own)) for _, own in sets]
-        self.objective = self._objective = _Objective(loss)
+        self.objective = self._objective = LGBMObjective(loss)
         try:
             super().fit(
                 X,
@@ -271,7 +271,7 @@ def _evaluation_arguments(sets: Sequence[EvalSet]) -> dict[str, object]:
 
 
 @dataclass(frozen=True)
-class _Objective:
+class LGBMObjective:
     """An object rather than a function, so that a fitted estimator can be pickled."""
 
     loss: BoostingLoss
