@@ -50,15 +50,15 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
 
     Examples
     --------
-    >>> from distributed import Client
     >>> import dask.array as da
+    >>> from distributed import Client
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> with Client(processes=False, dashboard_address=None) as client:  # doctest: +SKIP
-    ...     model = DaskIMMAXXGBClassifier(n_estimators=20)
-    ...     model = model.fit(da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200))
-    >>> model.to_local().score(X, y)  # doctest: +SKIP
-    1.0
+    >>> rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     model = DaskIMMAXXGBClassifier(n_estimators=10).fit(rows, labels)
+    >>> bool(model.to_local().score(X, y) > 0.95)
+    True
     """
 
     def __init__(self, *, client: Any = None, **kwargs: Any) -> None:
