@@ -50,6 +50,7 @@ class DaskIMMAXLGBMClassifier(IMMAXLGBMClassifier, DaskBoostingMixin):
     >>> rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
     >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
     ...     model = DaskIMMAXLGBMClassifier(n_estimators=10, verbose=-1).fit(rows, labels)
+    Finding random open ports for workers
     >>> bool(model.to_local().score(X, y) > 0.95)
     True
     """
