@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Vector
+from immax.class_weights import power_weights
 from immax.margins import class_vector, power_margins, scale_margins, share_tail, theory_margins
 
 __all__ = [
@@ -23,9 +24,13 @@ __all__ = [
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "WeightedFamily",
+    "family_weights",
     "full_grid",
     "resolve_family",
 ]
+
+WEIGHTED_POINTS = ((1 / 3, 0.0), (0.0, 0.0), (0.0, 1.0), (-1 / 3, 1.0))
 
 
 class MarginFamily(Protocol):
@@ -238,9 +243,56 @@ class FreeFamily:
         return list(np.linspace(low, high, n, axis=1))
 
 
+@dataclass(frozen=True)
+class WeightedFamily:
+    """Margins and class weights together: ``rho_k ∝ m_k^t`` and ``w_k ∝ m_k^-u``.
+
+    The parameters are t and u. (0, 0) is cross-entropy, (0, 1) class weights, (1/3, 0) the
+    theory's margins for the plain error, and (-1/3, 1) the weights and the theory's margins for
+    the balanced error. ``catalog.weighted_immax`` is the same loss.
+
+    Parameters
+    ----------
+    values : tuple of pairs of float
+        The pairs of t and u to try.
+
+    Examples
+    --------
+    >>> WeightedFamily().weights([-1 / 3, 1], [8000, 1000])
+    array([1.125, 9.   ])
+    """
+
+    values: tuple[tuple[float, float], ...] = WEIGHTED_POINTS
+
+    def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        return power_margins(counts, float(np.ravel(parameters)[0]))
+
+    def weights(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return the class weights of these parameters."""
+        return power_weights(counts, float(np.ravel(parameters)[1]))
+
+    def centre(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
+        return np.array([-1 / 3, 1.0])
+
+    def plain(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
+        return np.zeros(2)
+
+    def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:  # noqa: ARG002
+        pairs = np.array(self.values)
+        return pairs.min(axis=0), pairs.max(axis=0)
+
+    def axes(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
+        return [np.unique(column) for column in np.array(self.values).T]
+
+    def grid(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
+        """Return the pairs to try, which are not all combinations of their values."""
+        return [np.array(pair) for pair in self.values]
+
+
 FAMILIES: dict[str, Callable[[], MarginFamily]] = {
     "auto": PowerFamily,
     "power": PowerFamily,
+    "weighted": WeightedFamily,
     "box": BoxFamily,
     "shared_tail": SharedTailFamily,
     "free": FreeFamily,
@@ -274,8 +326,32 @@ def resolve_family(family: str | MarginFamily) -> MarginFamily:
     return family
 
 
+def family_weights(family: MarginFamily, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+    """Return the class weights of a point of a family, which are one for families of margins alone.
+
+    Parameters
+    ----------
+    family : MarginFamily
+        With or without a method ``weights``.
+    parameters : array-like
+        The point.
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+    """
+    weights = getattr(family, "weights", None)
+    if weights is None:
+        return np.ones(np.size(counts))
+    return np.asarray(weights(parameters, counts))
+
+
 def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
     """Return all combinations of n values per parameter, and equal and the theory's margins.
+
+    A family with a method ``grid`` says itself which points to try.
 
     Parameters
     ----------
@@ -291,6 +367,9 @@ def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
     list of ndarray
         Points of the family, of which none is repeated.
     """
+    own = getattr(family, "grid", None)
+    if own is not None:
+        return list(own(counts, n))
     grid = [np.array(values) for values in product(*family.axes(counts, n))]
     for special in (family.plain(counts), family.centre(counts)):
         if not any(np.allclose(special, one, atol=1e-9) for one in grid):
