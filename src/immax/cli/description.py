@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Required, TypedDict
 
 import numpy as np
 
-from immax.arrays import Vector
-from immax.datasets import read_table
-from immax.io import ModelFile
+from immax.arrays import Array, Vector
+from immax.cli.predictions import as_model_input, schema_of
+from immax.io import ModelFile, ModelFileError
 from immax.margins import theory_margins
-from immax.tabular import as_labels
+from immax.tabular import Column, as_labels, read_labelled
+from immax.tabular.table_files import open_table
 from immax.theory import certificate
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from sklearn.base import BaseEstimator
 
 __all__ = ["ModelDescription", "describe_model", "description_text"]
@@ -112,10 +114,7 @@ def _add_results_on(
     total: float,
 ) -> None:
     """Add the counts of a table, the accuracy on it and a certificate."""
-    X, y = read_table(table, file.target)
-    if file.schema is not None:
-        file.schema.check(X)
-    own = as_labels(y)
+    X, own = _read_labelled(file, table)
     labels = own.astype(str)
     counts = np.array([float((labels == name).sum()) for name in description["classes"]])
     _add_counts(description, counts, total)
@@ -128,6 +127,17 @@ def _add_results_on(
         description["certificate"] = str(certificate(estimator, features, own))
     except (TypeError, AttributeError):
         description["certificate"] = NO_CERTIFICATE
+
+
+def _read_labelled(file: ModelFile, table: Path) -> tuple[DataFrame | Array, Array]:
+    """Read the features and labels of a table by the schema of a model."""
+    if not file.target:
+        raise ModelFileError("the model file does not name the column of the labels")
+    schema = schema_of(file, open_table(table))
+    kind = {"b": "boolean", "i": "number"}.get(file.model.classes_.dtype.kind, "category")
+    labels = schema.labels or Column(file.target, kind)
+    X, y = read_labelled(table, schema, labels)
+    return as_model_input(file, X), as_labels(y)
 
 
 def description_text(description: ModelDescription, top: int = 10) -> str:
