@@ -17,11 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-<<<<<<< HEAD
-from immax.decisions.confusion import f_scores, jaccard_scores, precisions, recalls
-from immax.decisions.plain_rules import check_costs
-=======
-from immax.decision_rules import check_costs
 from immax.decisions.confusion import (
     f_scores,
     jaccard_scores,
@@ -29,7 +24,7 @@ from immax.decisions.confusion import (
     precisions,
     recalls,
 )
->>>>>>> main
+from immax.decisions.plain_rules import check_costs
 
 __all__ = [
     "AIMS",

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array
 from immax.decisions.aims import AIMS, Aim, Budget, Costs
 from immax.decisions.confusion import confusion_matrix
-<<<<<<< HEAD
-from immax.decisions.rules import Rule, check_proba, threshold_gains
+from immax.decisions.rules import Rule, check_proba, rarer_class, threshold_gains
 from immax.decisions.scorers import (
     MOST_THRESHOLDS,
     QUICK_THRESHOLDS,
@@ -27,10 +26,6 @@ from immax.decisions.scorers import (
     scorer_aim,
     search_by_calls,
 )
-=======
-from immax.decisions.rules import Rule, check_proba, rarer_class, threshold_gains
-from immax.decisions.scorers import ScorerAim, known_scorers, scorer_aim, search_by_calls
->>>>>>> main
 from immax.decisions.weight_search import search_weights
 from immax.validation import nearest
 
