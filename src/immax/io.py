@@ -78,7 +78,7 @@ TRUSTED = frozenset(
         "immax.search.families.BoxFamily",
         "immax.search.families.SharedTailFamily",
         "immax.search.families.FreeFamily",
-        "immax.search.families.WeightedFamily",
+        "immax.search.weighted_family.WeightedFamily",
         "immax.tabular.pipeline.TableFeatures",
         "immax.tabular.pipeline.TypedColumns",
         "numpy.dtype",

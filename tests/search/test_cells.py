@@ -8,9 +8,9 @@ from sklearn.datasets import make_classification
 from immax import IMMAXClassifier
 from immax.search import PowerFamily
 from immax.search.cells import LinearCells, LinearFits, linear_path
-from immax.search.families import WeightedFamily
 from immax.search.folds import Fold
 from immax.search.samples import SearchSamples
+from immax.search.weighted_family import WeightedFamily
 
 POWERS, LAMS = [0.0, 1 / 3, 2 / 3], [1e-1, 1e-2]
 

@@ -51,6 +51,13 @@ def test_the_error_is_that_of_the_paired_differences():
 
 
 def test_probabilities_are_those_of_the_lowest_log_loss():
-    losses = np.array([0.3, 0.2, 0.25])
-    assert choose_probabilities(losses, 0) == 1
-    assert choose_probabilities(np.array([0.2001, 0.2, 0.25]), 0) == 0  # as low
+    losses = np.array([[0.3, 0.3], [0.2, 0.2], [0.25, 0.25]])
+    none = np.zeros(3)
+    assert choose_probabilities(losses, none, 0) == 1
+    assert choose_probabilities(np.array([[0.2001], [0.2], [0.25]]), none, 0) == 0  # as low
+
+
+def test_unequal_margins_give_probabilities_only_if_they_are_clearly_better():
+    plain, noisy, clear = [0.3, 0.32, 0.31], [0.2, 0.4, 0.3], [0.2, 0.22, 0.21]
+    assert choose_probabilities(np.array([plain, noisy]), np.array([0.0, 0.4]), 1) == 0
+    assert choose_probabilities(np.array([plain, clear]), np.array([0.0, 0.4]), 0) == 1

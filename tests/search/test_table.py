@@ -34,4 +34,4 @@ def test_columns():
 def test_choices():
     own = table()
     assert own.choose(one_se=False) == 1  # the more equal of two that are as good
-    assert own.choose_probabilities(1) == 0
+    assert own.choose_probabilities(1) == 0  # the margins are the more equal ones

@@ -22,12 +22,13 @@ from immax.search.cells import Cells
 from immax.search.criteria import Purpose, Wishes, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
 from immax.search.exploration import explore_family
-from immax.search.families import MarginFamily, WeightedFamily, family_weights, resolve_family
+from immax.search.families import MarginFamily, resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
 from immax.search.held_out import HeldOutCells
 from immax.search.results import CellResults
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
+from immax.search.weighted_family import WeightedFamily, family_weights
 from immax.validation import training_sample
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from immax.arrays import Array
-from immax.search.families import MarginFamily, family_weights, full_grid
+from immax.search.families import MarginFamily, full_grid
 from immax.search.results import CellResults
+from immax.search.weighted_family import family_weights, own_grid
 
 __all__ = ["explore_family"]
 
@@ -46,8 +47,8 @@ def explore_family(
         Their results, in the same order.
     """
     axes = family.axes(counts, n)
-    own = hasattr(family, "grid")
-    if own or np.prod([float(axis.size) for axis in axes]) <= max(max_points, 1):
+    given = own_grid(family, counts, n) is not None
+    if given or np.prod([float(axis.size) for axis in axes]) <= max(max_points, 1):
         points = _distinct(full_grid(family, counts, n), family, counts)
         return points, evaluate(points)
     points = _distinct([family.centre(counts), family.plain(counts)], family, counts)

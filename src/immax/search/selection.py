@@ -8,6 +8,7 @@ from immax.arrays import Array
 
 __all__ = ["choose_cell", "choose_probabilities", "near_ties", "spread"]
 
+ERRORS = 2.0  # by which unequal margins must be better than equal ones to give probabilities
 AS_LOW = 1e-3  # a log-loss that is higher by this share is as low: one fit serves both purposes
 
 
@@ -100,13 +101,19 @@ def choose_cell(
     return int(top[order[0]])
 
 
-def choose_probabilities(losses: Array, chosen: int) -> int:
-    """Return the cell of the lowest log-loss, or the chosen one if its own is as low.
+def choose_probabilities(losses: Array, spreads: Array, chosen: int) -> int:
+    """Return the cell with the best probabilities, or the chosen one if its own are as good.
+
+    Of the cells with the most equal margins and weights the one of the lowest log-loss is taken,
+    unless another cell is better by more than two standard errors: scores that minimise a loss
+    with unequal margins have exact probabilities only where the model is rich enough.
 
     Parameters
     ----------
-    losses : ndarray of shape (n_cells,)
+    losses : ndarray of shape (n_cells, n_tests)
         Log-losses on held-out samples.
+    spreads : ndarray of shape (n_cells,)
+        How unequal the margins and weights of the cells are.
     chosen : int
         The cell that was chosen for its decisions.
 
@@ -115,5 +122,13 @@ def choose_probabilities(losses: Array, chosen: int) -> int:
     int
         The index of the cell.
     """
-    best = int(np.argmin(losses))
-    return chosen if losses[chosen] <= (1 + AS_LOW) * losses[best] else best
+    means = losses.mean(axis=1)
+    plain = np.flatnonzero(spreads <= spreads.min() + 1e-9)
+    best = int(plain[np.argmin(means[plain])])
+    other = int(np.argmin(means))
+    ahead = losses[best] - losses[other]
+    n = ahead.size
+    error = ahead.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    if means[best] - means[other] > ERRORS * error:
+        best = other
+    return chosen if means[chosen] <= (1 + AS_LOW) * means[best] else best

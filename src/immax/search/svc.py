@@ -25,10 +25,11 @@ from immax.search.base import MarginSearch, penalty_grid
 from immax.search.cells import Cells
 from immax.search.classifier import EVIDENCE
 from immax.search.criteria import Purpose, Wishes
-from immax.search.families import MarginFamily, family_weights
+from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, Fold, RandomState
 from immax.search.held_out import HeldOutCells, PointTerms
 from immax.search.samples import SearchSamples
+from immax.search.weighted_family import family_weights
 
 __all__ = ["IMMAXSVCCV"]
 

@@ -61,15 +61,12 @@ class SearchTable:
         int
         """
         point, penalty, rule = np.array(self.cells).T
-        spreads = np.array(
-            [spread(rho) + spread(w) for rho, w in zip(self.margins, self.weights, strict=True)]
-        )
         n = self.results.scores.shape[-1]
         return choose_cell(
             self.results.totals.ravel(),
             self.results.without.reshape(-1, n),
             self.results.losses.mean(axis=-1)[point, penalty],
-            spreads[point],
+            self._spreads()[point],
             self.strengths[penalty],
             rule,
             one_se,
@@ -88,7 +85,12 @@ class SearchTable:
         int
         """
         point, penalty, _ = np.array(self.cells).T
-        return choose_probabilities(self.results.losses.mean(axis=-1)[point, penalty], chosen)
+        losses = self.results.losses[point, penalty]
+        return choose_probabilities(losses, self._spreads()[point], chosen)
+
+    def _spreads(self) -> Array:
+        pairs = zip(self.margins, self.weights, strict=True)
+        return np.array([spread(rho) + spread(weights) for rho, weights in pairs])
 
     def columns(self) -> dict[str, Any]:
         """Return the table by columns.
