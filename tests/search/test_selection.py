@@ -59,5 +59,5 @@ def test_probabilities_are_those_of_the_lowest_log_loss():
 
 def test_unequal_margins_give_probabilities_only_if_they_are_clearly_better():
     plain, noisy, clear = [0.3, 0.32, 0.31], [0.2, 0.4, 0.3], [0.2, 0.22, 0.21]
-    assert choose_probabilities(np.array([plain, noisy]), np.array([0.0, 0.4]), 1) == 0
+    assert choose_probabilities(np.array([plain, noisy]), np.array([0.0, 0.4]), 0) == 0
     assert choose_probabilities(np.array([plain, clear]), np.array([0.0, 0.4]), 0) == 1

@@ -16,7 +16,10 @@ def test_members():
     family = WeightedFamily()
     assert family.margins(family.plain(COUNTS), COUNTS).tolist() == [1, 1, 1]
     assert family.weights(family.plain(COUNTS), COUNTS).tolist() == [1, 1, 1]
-    balanced = family.centre(COUNTS)
+    np.testing.assert_allclose(
+        family.margins(family.centre(COUNTS), COUNTS), theory_margins(COUNTS)
+    )
+    balanced = [-1 / 3, 1.0]
     np.testing.assert_allclose(
         family.margins(balanced, COUNTS), theory_margins(COUNTS, costs=1 / COUNTS)
     )

@@ -45,7 +45,7 @@ class WeightedFamily:
         return power_weights(counts, float(np.ravel(parameters)[1]))
 
     def centre(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
-        return np.array([-1 / 3, 1.0])
+        return np.array([1 / 3, 0.0])
 
     def plain(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
         return np.zeros(2)
