@@ -38,7 +38,7 @@ def test_only_its_own_points_are_tried():
     low, high = family.box(COUNTS)
     assert low.tolist() == [0, 0]
     assert high.tolist() == [0.5, 1]
-    assert [axis.tolist() for axis in family.axes(COUNTS, 10)] == [[0, 0.5], [0, 0.5, 1]]
+    assert [axis.tolist() for axis in family.axes(COUNTS, 3)] == [[0, 0.25, 0.5], [0, 0.5, 1]]
 
 
 def test_families_of_margins_have_equal_weights():

@@ -54,8 +54,8 @@ class WeightedFamily:
         pairs = np.array(self.values)
         return pairs.min(axis=0), pairs.max(axis=0)
 
-    def axes(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
-        return [np.unique(column) for column in np.array(self.values).T]
+    def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        return list(np.linspace(*self.box(counts), n, axis=1))
 
     def grid(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
         """Return the pairs to try, which are not all combinations of their values."""
