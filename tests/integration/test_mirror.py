@@ -6,6 +6,7 @@ from source_tree import ROOT, module_paths
 ACROSS = {
     "tests/integration": "what holds for the package as a whole",
     "tests/browser": "pages in a real browser",
+    "tests/boosting/test_inherited_methods.py": "the methods of the three base classes",
     "tests/compiled/test_compiled.py": "the functions of the package itself",
     "tests/losses/test_one_kernel.py": "counts the places of the formulas",
     "tests/torch/test_buffer_edits.py": "every loss by every route",
@@ -28,7 +29,6 @@ WITHOUT = {
     "immax.evaluation.tree_methods": "tests/evaluation/test_estimators.py runs over the methods",
     "immax.kernels.machine": "dataclasses alone",
     "immax.linear_base": "tests/test_linear.py runs over its subclasses",
-    "immax.theory.hypotheses": "tests/theory/test_certificates.py runs over the models",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Required, TypedDict
 
@@ -14,15 +13,12 @@ from immax.io import ModelFile, ModelFileError
 from immax.margins import theory_margins
 from immax.tabular import Column, as_labels, read_labelled
 from immax.tabular.table_files import open_table
-from immax.theory import certificate
+from immax.theory import describe_certificates
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from sklearn.base import BaseEstimator
 
 __all__ = ["ModelDescription", "describe_model", "description_text"]
-
-NO_CERTIFICATE = "No certificate: only linear and kernel models have one."
 
 
 class ModelDescription(TypedDict, total=False):
@@ -95,7 +91,7 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
         description["objective"] = estimator.objective_
         description["gap"] = estimator.gap_
     if table is not None:
-        _add_results_on(description, file, estimator, table, total)
+        _add_results_on(description, file, table, total)
     return description
 
 
@@ -107,11 +103,7 @@ def _add_counts(description: ModelDescription, counts: Vector, total: float) -> 
 
 
 def _add_results_on(
-    description: ModelDescription,
-    file: ModelFile,
-    estimator: BaseEstimator,
-    table: Path,
-    total: float,
+    description: ModelDescription, file: ModelFile, table: Path, total: float
 ) -> None:
     """Add the counts of a table, the accuracy on it and a certificate."""
     X, own = _read_labelled(file, table)
@@ -120,13 +112,7 @@ def _add_results_on(
     _add_counts(description, counts, total)
     predicted = np.asarray(file.model.predict(X)).astype(str)
     description["accuracy"] = float(np.mean(predicted == labels))
-    features = file.model[:-1].transform(X) if hasattr(file.model, "steps") else X
-    if hasattr(estimator, "rule"):  # the bounds are for predictions by the highest score
-        estimator = copy(estimator).set_params(rule="score")
-    try:
-        description["certificate"] = str(certificate(estimator, features, own))
-    except (TypeError, AttributeError):
-        description["certificate"] = NO_CERTIFICATE
+    description["certificate"] = describe_certificates(file.model, X, own)
 
 
 def _read_labelled(file: ModelFile, table: Path) -> tuple[DataFrame | Array, Array]:
