@@ -45,9 +45,26 @@ MOVED = {
     ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
 }
 """The present modules of classes that were elsewhere in earlier versions."""
+AIM_TYPES = (
+    "Accuracy",
+    "BalancedAccuracy",
+    "Budget",
+    "Costs",
+    "FBeta",
+    "GMean",
+    "Jaccard",
+    "Kappa",
+    "LogLoss",
+    "MCC",
+    "PrecisionAt",
+    "RecallAt",
+)
 TRUSTED = frozenset(
     {
         "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
+        "immax.calibration.ScoreCalibration",
+        "immax.decisions.rules.Rule",
+        *(f"immax.decisions.aims.{name}" for name in AIM_TYPES),
         "immax.linear.IMMAXClassifier",
         "immax.linear.BaselineClassifier",
         "immax.kernels.svc.IMMAXSVC",
@@ -61,6 +78,7 @@ TRUSTED = frozenset(
         "immax.search.families.BoxFamily",
         "immax.search.families.SharedTailFamily",
         "immax.search.families.FreeFamily",
+        "immax.search.weighted_family.WeightedFamily",
         "immax.tabular.pipeline.TableFeatures",
         "immax.tabular.pipeline.TypedColumns",
         "numpy.dtype",
