@@ -290,7 +290,7 @@ def _certified(
     *conditions: str,
 ) -> Certificate:
     parts, norm = _parts(model, X, y, delta, costs, proof)
-    given = getattr(unwrap_search(model)[0], "margins_", np.ones(parts.c))
+    given = getattr(unwrap_search(model).model, "margins_", np.ones(parts.c))
     rho = class_vector(given, "margins_", parts.c)
     ball, left = norm_cover(norm, delta)
     sample = (norm * parts.scores, parts.labels)
