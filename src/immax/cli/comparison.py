@@ -14,6 +14,7 @@ import typer
 
 from immax.atomic import write_text
 from immax.cli.aim_options import AIM_HELP, BUDGET_HELP, COSTS_HELP, MATRIX_HELP, AimOptions
+from immax.cli.table_options import DateFormat, Decimal, Kinds, reading_options
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES, DEFAULT
 from immax.evaluation.metrics import METRICS
@@ -80,6 +81,9 @@ def compare(
     jobs: Annotated[
         int, typer.Option(min=1, help="The number of processes.", show_default="all cores")
     ] = available_cores(),
+    date_format: DateFormat = None,
+    decimal: Decimal = None,
+    kind: Kinds = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Compare methods on a table, recommend one, and write report.html and model.skops.
@@ -100,10 +104,11 @@ def compare(
 
     start = time.perf_counter()
     limit = parse_duration(time_limit)
-    options = AimOptions(metric, aim, costs, cost_matrix, budget)
-    data = read_comparison_data(file, target, rows, seed)
+    purposes = AimOptions(metric, aim, costs, cost_matrix, budget)
+    options = reading_options(date_format, decimal, kind)
+    data = read_comparison_data(file, target, rows, seed, options)
     classes = np.unique(as_labels(data.y))
-    purpose = options.resolve(classes, DEMO_METRIC if file is None else "accuracy")
+    purpose = purposes.resolve(classes, DEMO_METRIC if file is None else "accuracy")
     protocol = Protocol(purpose.metric, folds, repeats, seed, purpose.aim)
     for notice in data.notices:
         typer.echo(f"immax: {notice}", err=True)

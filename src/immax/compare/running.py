@@ -119,10 +119,11 @@ def compare(
     metric = protocol.metric if protocol.aim is None else AIM_METRIC
     names, left_out = choose_candidates(methods, len(target.classes), len(target.codes), metric)
     splits = protocol.splits(target.codes)
+    shapes = [(len(split.test), len(target.classes)) for split in splits]
     queue = FoldQueue(
         FoldData(X, target.classes, target.codes, schema, splits, protocol),
         names,
-        FoldCache(keep, _identity(X, target, protocol)),
+        FoldCache(keep, _identity(X, target, protocol), shapes),
         time_limit=time_limit,
         on_fold=on_fold,
         on_progress=on_progress,
