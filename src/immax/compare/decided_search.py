@@ -63,7 +63,7 @@ def serve_aim(
         return model
     if isinstance(model, TunedThresholdClassifierCV):  # has decisions of its own
         return model.set_params(scoring=make_scorer(judge.score_labels))
-    if "aim" in model.get_params() and getattr(model, "loss", "") != "hinge":
+    if "aim" in model.get_params():
         model.set_params(aim=judge.aim, scoring=None)  # searches for decisions by itself
     rarest = int(np.unique(y, return_counts=True)[1].min())
     folds = StratifiedKFold(min(n_folds, rarest), shuffle=True, random_state=seed)
@@ -131,7 +131,8 @@ class DecidedSearch(ClassifierMixin, BaseEstimator):
             own = getattr(searched, "best_rule_", None)
             if isinstance(own, Rule):
                 self.estimator_, self.rule_ = searched, own
-                self.best_params_, self.best_score_ = {}, float(searched.best_score_)
+                self.best_params_ = {"power": float(searched.best_parameters_[0])}
+                self.best_score_ = float(searched.best_score_)
                 return self
             model, grid = getattr(searched, "best_estimator_", searched), {}
         else:
