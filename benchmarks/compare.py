@@ -2,8 +2,8 @@
 
 python benchmarks/compare.py [--samples 50000] [--features 30] [--methods weights,immax]
 
-Fits run on all cores, so that the whole may take less than their sum. The rest is overhead: reading,
-preprocessing, scoring, drawing and writing.
+Fits run on all cores, so that the whole may take less than their sum. The rest is overhead:
+reading, preprocessing, scoring, drawing and writing.
 """
 
 from __future__ import annotations
