@@ -168,7 +168,8 @@ class FusedLoss(torch.autograd.Function):
             return batch.losses
         if call.reduction == "sum":
             return _as_scalar(batch.total, logits)
-        ctx.divisor = batch.counted if call.weight is None else call.divisor()
+        own_count = call.weight is None and call.shared_divisor is None
+        ctx.divisor = batch.counted if own_count else call.divisor()
         return _mean(batch.total, ctx.divisor, logits)
 
     @staticmethod
