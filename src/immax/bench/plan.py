@@ -19,6 +19,7 @@ from immax.bench.cells import (
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
 from immax.evaluation.estimators import NETWORKS, grid_points, known_methods
 from immax.evaluation.selection import Selection
+from immax.losses.catalog import METHODS
 
 __all__ = ["Plan"]
 
@@ -105,21 +106,23 @@ class Plan:
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.selection, self._grid(model, method))
-        return [EstimatorCell(*common, run) for run in range(self.runs)]
+        revision = _revision(method)
+        return [EstimatorCell(*common, run, revision=revision) for run in range(self.runs)]
 
     def _network_cells(
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.training)
         points = tuple(grid_points(method, self._grid(model, method), self.selection.trials))
-        folds = self.selection.folds
+        folds, revision = self.selection.folds, _revision(method)
         trials: list[Cell] = [
-            TrialCell(*common, point, folds, fold)
+            TrialCell(*common, point, folds, fold, revision=revision)
             for point in points
             for fold in range(self.selection.use_folds or folds)
         ]
         finals = [
-            NetworkCell(*common, points, self.selection.scoring, run) for run in range(self.runs)
+            NetworkCell(*common, points, self.selection.scoring, run, revision=revision)
+            for run in range(self.runs)
         ]
         return [*(trials if len(points) > 1 else ()), *finals]
 
@@ -142,3 +145,8 @@ class Plan:
     def digest(self) -> str:
         """A hash of all cells: plans with the same digest ask for the same work."""
         return digest_cells([cell.id for cell in self.cells()])
+
+
+def _revision(method: str) -> int:
+    """Return the revision of a method's loss; methods outside of the catalogue have none."""
+    return METHODS[method].revision if method in METHODS else 1

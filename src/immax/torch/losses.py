@@ -131,7 +131,7 @@ device, dtype, group
 
 
 class ReweightedLoss(CatalogLoss, method="rw"):
-    """Re-weighting: ``-(m / m_y) log softmax(h)_y``, with weights of average one in each batch.
+    """Re-weighting: ``-(m / (C m_y)) log softmax(h)_y``, with weights of average one in each batch.
 
     As in the paper, the weights are scaled so that the average weight of the samples of a
     mini-batch is one; as they are, they would multiply the learning rate.
@@ -215,14 +215,18 @@ device, dtype, group
 
 
 class ClassBalancedLoss(CatalogLoss, method="cb"):
-    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``.
+    """Class-balanced: ``-w_y log softmax(h)_y`` with ``w_k ∝ 1 / (1 - gamma^{m_k})``.
+
+    The mean of the weights over the samples is one.
 
     Parameters
     ----------
     counts : array-like of shape (C,), or dict from class number to count, optional
         Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
-    gamma : float, default=0.9
+    gamma : float, default=0.9999
         Strictly between 0 and 1.
+    exponent : {"count", "share"}, default="count"
+        "share" is the form that the paper prints: see ``immax.losses.catalog.cb``.
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
