@@ -85,3 +85,43 @@ def together(rank, folder):
     found["counts"] = own, counts, labels_of(part).size
     torch.save(found, f"{folder}/{rank}.pt")
     dist.destroy_process_group()
+
+
+def sharded(rank, folder):
+    """Save what a process computes with half of the classes."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import DTensor, Shard
+    from torch.distributed.tensor.experimental import implicit_replication
+    from torch.distributed.tensor.parallel import loss_parallel
+
+    start(rank, folder)
+    h, labels, rho, weight = vocabulary()
+    columns = slice(4 * rank, 4 * rank + 4)
+    found = {}
+    for reduction in ("mean", "sum", "none"):
+        for name, weights in (("plain", None), ("weighted", weight)):
+            part = h[:, columns].clone().requires_grad_()
+            loss = it.vocab_parallel_immax_loss(
+                part, labels, rho, weight=weights, reduction=reduction
+            )
+            loss.sum().backward()
+            found[f"{name} {reduction}"] = loss.detach(), part.grad
+    part = h[:, :3].clone() if rank == 0 else h[:, 3:].clone()  # unequal numbers of classes
+    found["uneven"] = it.vocab_parallel_immax_loss(part, labels, rho, first_class=3 * rank), None
+    mesh = init_device_mesh("cpu", (2,))
+    part = h[:, columns].clone().requires_grad_()
+    criterion = it.IMMAXLoss(rho=rho, dtype=torch.float64)
+    with implicit_replication(), loss_parallel():
+        loss = criterion(DTensor.from_local(part, mesh, [Shard(1)]), labels)
+        loss.backward()
+    found["dtensor"] = loss.detach().to_local(), part.grad
+    torch.save(found, f"{folder}/{rank}.pt")
+    dist.destroy_process_group()
+
+
+def vocabulary():
+    """Return logits of eight classes, labels, margins and class weights."""
+    generator = torch.Generator().manual_seed(0)
+    h = 3 * torch.randn(6, 8, generator=generator, dtype=torch.float64)
+    rho = torch.linspace(0.5, 1.5, 8, dtype=torch.float64)
+    return h, torch.tensor([0, 5, 7, -100, 3, 4]), rho, torch.linspace(1, 2, 8).double()

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "REDUCTIONS",
     "check_arguments",
     "check_class_vector",
     "check_classes",

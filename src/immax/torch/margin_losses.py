@@ -9,6 +9,7 @@ from torch import Tensor
 
 from immax.torch.functional import table_loss
 from immax.torch.margin_base import MarginLoss, ProbabilityLoss
+from immax.torch.quick import quick_loss
 from immax.torch.surrogates import (
     FORMS,
     immax_exponential_loss,
@@ -133,11 +134,17 @@ class IMMAXLoss(ProbabilityLoss):
                 self.reduction,
                 self.group,
             )
+        buffers = self._buffers  # without the cost of Module.__getattr__
+        rho, weight = buffers.get("fixed_rho"), buffers["class_weight"]
+        if rho is not None and weight is None and not self.label_smoothing and self.group is None:
+            loss = quick_loss(logits, target, rho, self.ignore_index, self.reduction)
+            if loss is not None:
+                return loss
         return table_loss(
             logits,
             target,
-            Table(self.rho if self.learnable else self._buffers["fixed_rho"]),
-            self._buffers["class_weight"],  # without the cost of Module.__getattr__
+            Table(self.rho if rho is None else rho),
+            weight,
             self.ignore_index,
             self.reduction,
             self.label_smoothing,
