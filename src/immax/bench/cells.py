@@ -36,9 +36,9 @@ Grid: TypeAlias = Mapping[str, tuple[float, ...]]
 
 Json: TypeAlias = dict[str, Any]
 
-# Fields of a recipe that earlier versions did not have: they are part of the JSON only when they
-# are used, so that cells keep their identity.
-ADDED_LATER = frozenset({"clip"})
+# Fields of a recipe or a selection that earlier versions did not have: they are part of the JSON
+# only when they are used, so that cells keep their identity.
+ADDED_LATER = frozenset({"aims", "clip"})
 RENAMED = {
     "set_name": "set",
     "class_name": "class",
@@ -57,7 +57,9 @@ class DataSpec:
     path, target : str, optional
         The file and the label column of a table.
     folds : int, optional
-        Outer folds of tables and of KEEL's data sets.
+        Outer folds of tables and of collections of data sets.
+    max_rows : int, optional
+        Larger tables are reduced to this many rows.
     features : {"pixels", "patches"}, optional
         Features of images.
     patches : int, optional
@@ -71,6 +73,7 @@ class DataSpec:
     folds: int | None = None
     features: str | None = None
     patches: int | None = None
+    max_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Variant:
     Parameters
     ----------
     set_name : str, optional
-        A data set of KEEL.
+        A data set of a collection.
     kind : {"none", "long_tailed", "step", "one_vs_rest"}, optional
         The kind of imbalance of images.
     class_name : str, optional
