@@ -1,6 +1,6 @@
 """Decisions from class probabilities, on the device.
 
-The rules are those of ``immax.decision_rules`` and ``immax.decisions``.
+The rules are those of ``immax.decisions.plain_rules`` and ``immax.decisions``.
 """
 
 from __future__ import annotations
