@@ -84,7 +84,7 @@ def test_a_plain_xgbclassifier_refuses_our_files(c, tmp_path):
     X, y = data(c)
     xgb(X, y).save_model(tmp_path / "model.json")
     # XGBoost before 3.2 raises another TypeError with newer versions of scikit-learn.
-    with pytest.raises(TypeError, match="got: IMMAXXGBClassifier|_estimator_type"):
+    with pytest.raises(TypeError, match=r"got: IMMAXXGBClassifier|_estimator_type"):
         xgboost.XGBClassifier().load_model(tmp_path / "model.json")
 
 
