@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils import Tags
 from immax.arrays import Array
 from immax.decisions import Aim
 from immax.linear import IMMAXClassifier
-from immax.search.base import MarginSearch, penalty_grid
+from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, Wishes
 from immax.search.families import MarginFamily
@@ -26,7 +27,6 @@ from immax.validation import check_choice, check_positive
 __all__ = ["IMMAXClassifierCV"]
 
 LAMS = np.logspace(-6, 1, 8)
-EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
 LABEL_TOL, PROBABILITY_TOL = 3e-5, 1e-6  # of fits whose labels, or probabilities, are scored
 LARGE = 500_000  # entries of X, from which on labels are searched for in single precision
 
@@ -126,6 +126,19 @@ class IMMAXClassifierCV(MarginSearch):
     _copied = ("coef_", "intercept_", "margins_", "objective_", "gap_", "n_iter_")
     best_estimator_: IMMAXClassifier
     best_lam_: float
+
+    form: str = "auto"
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 1000
+    _foreign = MappingProxyType(
+        {
+            **MarginSearch._foreign,
+            "C": "lams= are the penalties to try, with C = 1 / (2 lam n) for n samples",
+            "Cs": "lams= are the penalties to try, with C = 1 / (2 lam n) for n samples",
+            "lam": "lams= are the penalties to try; IMMAXClassifier takes one",
+        }
+    )
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,8 @@ from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import check_parameters, resolve_gamma
 from immax.kernels.samples import Data, Points, build_samples
 from immax.kernels.svc import IMMAXSVC
-from immax.search.base import MarginSearch, penalty_grid
+from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells
-from immax.search.classifier import EVIDENCE
 from immax.search.criteria import Purpose, Wishes
 from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, Fold, RandomState
@@ -198,6 +198,15 @@ class IMMAXSVCCV(MarginSearch):
         "n_iter_",
     )
     best_estimator_: IMMAXSVC
+
+    _foreign = MappingProxyType(
+        {
+            **MarginSearch._foreign,
+            "C": "Cs= are the values of C to try; IMMAXSVC takes one",
+            "lams": "Cs= are the values of C to try",
+            "probability": "with an aim, such as aim='accuracy', scores are calibrated",
+        }
+    )
 
     def __init__(
         self,

@@ -35,6 +35,7 @@ __all__ = [
     "ReweightedLoss",
     "SpecLoss",
     "VectorScalingLoss",
+    "WeightedIMMAXLoss",
 ]
 
 
@@ -219,6 +220,22 @@ class VectorScalingLoss(CatalogLoss, method="vs"):
     """
 
 
+class WeightedIMMAXLoss(CatalogLoss, method="weighted_immax"):
+    """Logistic IMMAX with class weights: margins ``∝ m_k^margin_power``, weights by a power too.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), Dataset or array of labels
+        Class counts ``m_k``, or labels to be counted.
+    margin_power : float, default=-1/3
+        The power of the margins.
+    weight_power : float, default=1.0
+        The weights are ``∝ m_k^-weight_power``.
+    weight, ignore_index, reduction, label_smoothing, device, dtype
+        As in ``SpecLoss``.
+    """
+
+
 MODULES: Mapping[str, type[ClassLoss]] = MappingProxyType(
     {
         "immax": IMMAXLoss,
@@ -231,6 +248,7 @@ MODULES: Mapping[str, type[ClassLoss]] = MappingProxyType(
         "focal": FocalLoss,
         "ldam": LDAMLoss,
         "vs": VectorScalingLoss,
+        "weighted_immax": WeightedIMMAXLoss,
     }
 )
 """The module of every method of the catalogue."""
