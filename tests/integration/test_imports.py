@@ -21,6 +21,7 @@ LAYERS = (
     ("linear", "kernels"),
     ("search",),
     ("boosting", "torch"),
+    ("distributed",),
     ("theory",),
     ("tabular",),
     ("datasets",),
