@@ -123,7 +123,7 @@ class IMMAXClassifierCV(MarginSearch):
     """
 
     _penalty_name = "lam"
-    _copied = ("coef_", "intercept_", "margins_", "objective_", "gap_", "n_iter_")
+    _copied = ("coef_", "intercept_", "margins_", "weights_", "objective_", "gap_", "n_iter_")
     best_estimator_: IMMAXClassifier
     best_lam_: float
 
