@@ -120,11 +120,10 @@ class IMMAXSVCCV(MarginSearch):
         As in IMMAXSVC.
     cv : int, splitter or iterable of (train, test), default=5
         As in IMMAXClassifierCV, but without "loo".
-    scoring : str, callable or None, default="accuracy"
-        Any of scikit-learn's scorers that needs no probabilities.
-    one_se : bool, default=True
-        Prefer the margins nearest to equal ones among those whose score is within a standard
-        error (of the paired differences) of the best.
+    scoring : str, callable, list, dict or None, default="accuracy"
+        As in IMMAXClassifierCV. Probabilities are calibrated on held-out scores.
+    one_se : bool or "auto", default="auto"
+        As in IMMAXClassifierCV.
     budget : int, default=2000
         Upper bound on the number of fits to folds, as in IMMAXClassifierCV.
     cache_size : float, default=1000
@@ -135,10 +134,13 @@ class IMMAXSVCCV(MarginSearch):
         The number of folds that joblib runs in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seeds the folds. None is a fixed seed.
-    refit : bool, default=True
-        Whether to fit the choice to all samples.
+    refit : bool or str, default=True
+        As in IMMAXClassifierCV.
     verbose : int, default=0
-        Above zero, joblib reports its progress.
+        Above zero, progress is reported.
+    aim, costs, pos_label, evidence
+        As in IMMAXClassifierCV. ``predict_proba`` exists if there is an aim, or a scorer other
+        than the accuracy.
 
     Attributes
     ----------
@@ -150,10 +152,15 @@ class IMMAXSVCCV(MarginSearch):
         The chosen parameters of the family.
     theory_parameters_ : ndarray
         The parameters of the theory's margins, or the nearest to them.
-    best_rule_ : str
-        Always "score".
+    best_weights_ : ndarray of shape (n_classes,)
+        The chosen class weights.
+    best_rule_ : Rule or "score"
+        The rule of the aim, or the highest score.
+    best_calibration_, probability_calibration_ : ScoreCalibration
+        Maps from scores to probabilities.
     best_score_ : float
-        The mean score of the choice over the folds.
+        The mean score of the choice over the folds; for an aim, its value for the held-out
+        samples of all folds together.
     best_index_ : int
         The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays
@@ -162,6 +169,8 @@ class IMMAXSVCCV(MarginSearch):
         The number of folds.
     best_estimator_ : IMMAXSVC
         The choice, fitted to all samples.
+    probability_estimator_ : IMMAXSVC
+        The machine of ``predict_proba``, the same or one of a lower log-loss.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, margins_
