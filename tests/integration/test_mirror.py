@@ -6,6 +6,7 @@ from source_tree import ROOT, module_paths
 ACROSS = {
     "tests/integration": "what holds for the package as a whole",
     "tests/browser": "pages in a real browser",
+    "tests/boosting/test_inherited_methods.py": "the methods of the three base classes",
     "tests/compiled/test_compiled.py": "the functions of the package itself",
     "tests/losses/test_one_kernel.py": "counts the places of the formulas",
     "tests/torch/test_buffer_edits.py": "every loss by every route",

@@ -8,6 +8,7 @@ from immax.search.families import (
     MarginFamily,
     PowerFamily,
     SharedTailFamily,
+    WeightedFamily,
 )
 from immax.search.svc import IMMAXSVCCV
 from immax.search.tuning import suggest_margins, suggest_method, tune
@@ -21,6 +22,7 @@ __all__ = [
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "WeightedFamily",
     "suggest_margins",
     "suggest_method",
     "tune",

@@ -23,6 +23,7 @@ from immax.margins import (
     tail_margins,
     theory_margins,
 )
+from immax.search.weighted_family import WeightedFamily, family_weights, own_grid
 
 __all__ = [
     "BoxFamily",
@@ -31,6 +32,7 @@ __all__ = [
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "WeightedFamily",
     "full_grid",
     "resolve_family",
 ]
@@ -316,10 +318,20 @@ class CountedFamily:
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
         return resolve_family(self.family).axes(self._own(counts), n)
 
+    def weights(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return the class weights of the family, for the counts that are given."""
+        own = counts if self.counts is None else self.counts
+        return family_weights(resolve_family(self.family), parameters, own)
+
+    def grid(self, counts: ArrayLike, n: int) -> list[Vector] | None:
+        """Return the points that the family says are to be tried, if it does."""
+        return own_grid(resolve_family(self.family), self._own(counts), n)
+
 
 FAMILIES: dict[str, Callable[[], MarginFamily]] = {
     "auto": PowerFamily,
     "power": PowerFamily,
+    "weighted": WeightedFamily,
     "box": BoxFamily,
     "shared_tail": SharedTailFamily,
     "free": FreeFamily,
@@ -356,6 +368,8 @@ def resolve_family(family: str | MarginFamily) -> MarginFamily:
 def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
     """Return all combinations of n values per parameter, and equal and the theory's margins.
 
+    A family with a method ``grid`` says itself which points to try.
+
     Parameters
     ----------
     family : MarginFamily
@@ -370,6 +384,9 @@ def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
     list of ndarray
         Points of the family, of which none is repeated.
     """
+    own = own_grid(family, counts, n)
+    if own is not None:
+        return own
     grid = [np.array(values) for values in product(*family.axes(counts, n))]
     for special in (family.plain(counts), family.centre(counts)):
         if not any(np.allclose(special, one, atol=1e-9) for one in grid):
