@@ -11,6 +11,7 @@ ACROSS = {
     "tests/losses/test_one_kernel.py": "counts the places of the formulas",
     "tests/torch/test_buffer_edits.py": "every loss by every route",
     "tests/torch/test_derivatives.py": "every loss by every route",
+    "tests/torch/test_exports.py": "probabilities in exported programs",
     "tests/torch/test_methods.py": "every method of the catalogue against NumPy",
     "tests/torch/test_training.py": "training of networks",
     "tests/torch/test_transforms.py": "compilers, transforms, devices and processes",
