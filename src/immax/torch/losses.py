@@ -286,14 +286,15 @@ class WeightedIMMAXLoss(CatalogLoss, method="weighted_immax"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
     margin_power : float, default=-1/3
         The power of the margins.
     weight_power : float, default=1.0
         The weights are ``∝ m_k^-weight_power``.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
