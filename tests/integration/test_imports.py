@@ -13,6 +13,7 @@ LAYERS = (
     ("losses", "evaluation.metrics"),
     ("compiled",),
     ("markov_chains", "decision_rules"),
+    ("temperature_chains",),
     ("links",),
     ("decisions",),
     ("solvers",),
