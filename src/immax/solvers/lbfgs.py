@@ -17,9 +17,13 @@ from immax.arrays import Array
 from immax.losses.risks import SampleRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.gap import Certifier, Stopping, settle_biases
-from immax.solvers.line_search import Point, find_step
+from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
-from immax.solvers.preconditioners import diagonal_preconditioner, strong_preconditioner
+from immax.solvers.preconditioners import (
+    diagonal_preconditioner,
+    shared_preconditioner,
+    strong_preconditioner,
+)
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 from immax.solvers.single_precision import (
     benefits_from_single_precision,
@@ -113,10 +117,13 @@ class LBFGS(Solver[SmoothRisk]):
         reuse = reuse and memory.precondition is not None
         # Curvature at a given start is assumed to be close to that at the optimum.
         good_start = start is not None and cost < CHEAP and not reuse
+        if strong.build is shared_preconditioner and memory:
+            good_start = False  # the steps say more than a block with the mean curvature
         renew = 0.0 if memory.precondition is None or good_start else cost
         if reuse:
             memory.restart()
             renew = max(cost, REUSED_ITERATIONS)
+        buffers = ScoreBuffers(problem)
         for iteration in range(self.max_iter + 1):
             if iteration >= renew:
                 affordable = iteration >= cost - 1 or good_start
@@ -126,18 +133,20 @@ class LBFGS(Solver[SmoothRisk]):
             direction = memory.direction(point.gradient)
             if certifier.accepts(point, direction) or iteration == self.max_iter:
                 break
-            following = find_step(problem, point, direction)
+            following = find_step(problem, point, direction, buffers)
             if following is None:
                 if not memory:
                     break
                 memory.restart()
                 continue
             memory.update(following.theta - point.theta, following.gradient - point.gradient)
+            buffers.give_back(point.scores)
             point = following
         return certifier.solution(point, iteration)
 
 
 def _first_point(problem: Problem[SmoothRisk]) -> Point:
     """Return zero weights with biases that suit them, without a product with X."""
-    zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
-    return settle_biases(problem, problem.zeros(), zeros, max_steps=2)
+    scores = problem.new_scores()
+    scores[:] = 0
+    return settle_biases(problem, problem.zeros(), scores, max_steps=2)

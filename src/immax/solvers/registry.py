@@ -10,6 +10,7 @@ from typing import Any
 
 from immax.arrays import Array
 from immax.solvers.base import Solver, UnsupportedProblemError
+from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.dual_ascent import DualAscent
 from immax.solvers.gap import reachable_tol
 from immax.solvers.lbfgs import LBFGS
@@ -150,6 +151,7 @@ def solve(
     >>> solution.converged, solution.theta.shape
     (True, (3, 5))
     """
+    problem = with_compiled_risk(problem)
     n, d = problem.X.shape
     small = n * d * problem.shape[0] <= SMALL
     selected = replace(
