@@ -43,8 +43,8 @@ class LinearCells:
         All samples, and how they are scored.
     tol : float
         A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
-        step promises no larger decrease, though with a small lam and badly conditioned features
-        the objective may be off by much more.
+        step promises no larger decrease and the gap is at most ``30 * tol``, evaluated for the
+        biases as they are.
     """
 
     scorer: HeldOutScorer
@@ -132,7 +132,7 @@ def linear_path(
         Tolerance relative to the objective, as in ``immax.solvers.solve``.
     certify : bool, default=False
         Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
-        next step promises no larger decrease.
+        next step promises no larger decrease and the gap is at most 30 times as large.
 
     Yields
     ------

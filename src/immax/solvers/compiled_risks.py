@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         spec, dtype = base.spec, base.weight.dtype
         columns = (1 / spec.temperature, spec.scale, spec.offset, spec.target_offset)
         plain = bool((spec.scale == 1).all() and not spec.offset.any())
-        self._arguments = (
+        self._arguments: tuple[Any, ...] = (
             np.asarray(base.y, dtype=np.intp),
             *(column.astype(dtype) for column in columns),
             plain,
@@ -79,11 +80,9 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         n = rows.shape[0]
         count = max(1, min(available_cores(), n, rows.size // ENTRIES_PER_THREAD))
         cuts = np.linspace(0, n, count + 1).astype(int).tolist()
-        arguments = (*self._arguments, rows.dtype.type(length), ray, moved, residuals)
-        parts = in_threads(
-            lambda begin, end: weighted_softmax_rows(rows, *arguments, begin, end),
-            list(pairwise(cuts)),
-        )
+        arrays = (rows, *self._arguments, rows.dtype.type(length), ray, moved, residuals)
+        arguments: list[tuple[Any, ...]] = [(*arrays, *pair) for pair in pairwise(cuts)]
+        parts = in_threads(weighted_softmax_rows, arguments)
         return sum(part[0] for part in parts), sum(part[1] for part in parts)
 
     def bias_curvature(self, residuals: Array) -> SoftmaxBiasCurvature:

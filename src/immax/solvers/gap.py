@@ -20,10 +20,11 @@ from immax.solvers.problem import Problem, Solution
 
 __all__ = ["Certifier", "Stopping", "reachable_tol", "settle_biases"]
 
-Stopping: TypeAlias = Literal["gap", "estimate", "decrease"]
+Stopping: TypeAlias = Literal["gap", "estimate", "bounded", "decrease"]
 """What a tolerance is compared with; see ``LBFGS``."""
 
 MAX_REDUCTIONS = 10
+BOUND_FACTOR = 30.0  # tolerances that the gap may be under the stopping criterion "bounded"
 BLOCK_ROWS = 1024
 MOST_FACTORED = 50  # biases; the Hessian of more takes longer to form than to multiply with
 MAX_CONJUGATE_STEPS = 30
@@ -77,7 +78,7 @@ def settle_biases(
     value, residuals = risk.value_gradient(scores)
     max_steps = max_steps if problem.fit_intercept else 0
     theta = theta.copy()
-    spare: Array | None = None
+    spare = None
     eps = np.finfo(scores.dtype).eps
     for steps_before in range(max_steps):
         slope = residuals.sum(axis=0, dtype=np.float64)
@@ -88,8 +89,8 @@ def settle_biases(
         best = None
         for _ in range(MAX_REDUCTIONS):
             moved = move.astype(scores.dtype)
-            spare = np.add(scores, moved, out=spare)
-            trial = risk.value_gradient(spare)
+            trial_scores = spare = np.add(scores, moved, out=spare)
+            trial = risk.value_gradient(trial_scores)
             if trial[0] <= value + 8 * eps * abs(value):
                 best = trial
                 break
@@ -97,8 +98,8 @@ def settle_biases(
         if best is None or not np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max():
             break
         value, residuals = best
-        # The scores that came in belong to the caller.
-        scores, spare = spare, scores if steps_before else None
+        # The scores that came in belong to the caller; others are used again.
+        scores, spare = trial_scores, scores if steps_before else None
         theta[:, -1] += moved
     gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
     return Point(theta, scores, value + problem.penalty(theta), gradient)
@@ -170,7 +171,7 @@ class Certifier:
         A smooth problem.
     tol : float
         Relative to the objective.
-    stopping : {"gap", "estimate", "decrease"}, default="gap"
+    stopping : {"gap", "estimate", "bounded", "decrease"}, default="gap"
         What is compared with the tolerance; see ``LBFGS``. "gap" is "estimate" if the risk is
         not convex.
     """
@@ -180,7 +181,8 @@ class Certifier:
     ) -> None:
         self.problem = problem
         self.tol = tol
-        self._by_decrease = stopping == "decrease"
+        self._by_decrease = stopping in ("bounded", "decrease")
+        self._largest_bound = BOUND_FACTOR * tol if stopping == "bounded" else np.inf
         self._certify = stopping == "gap" and problem.risk.convex
         self._target = tol
         self._accepted = False
@@ -220,6 +222,8 @@ class Certifier:
             return True
         remaining = decrease if self._by_decrease else max(self._bound(point), decrease)
         if remaining > self._target * value:
+            return False
+        if self._by_decrease and self._bound(point) > self._largest_bound * value:
             return False
         if not self._certify:
             self._accepted = True

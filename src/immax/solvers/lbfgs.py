@@ -55,12 +55,14 @@ class LBFGS(Solver[SmoothRisk]):
         Seed of the rows that the preconditioner samples.
     memory_size : int, default=10
         The number of steps from which the inverse Hessian is estimated.
-    stopping : {"gap", "estimate", "decrease"}, default="gap"
-        What must be at most ``tol`` times the objective: the certified duality gap; the estimate
-        of it that the gradient gives, before the biases are settled; or the decrease that the
-        next step promises, which is far below the gap if lam is small and the features are badly
-        conditioned. With the last two the solution has no gap. Whatever is chosen, the solver
-        stops when the arithmetic allows no further decrease.
+    stopping : {"gap", "estimate", "bounded", "decrease"}, default="gap"
+        What must be at most ``tol`` times the objective: the certified duality gap ("gap"); the
+        gap for the biases as they are, before they are settled ("estimate"); or the decrease that
+        the next step promises ("decrease"), which is far below the gap if lam is small and the
+        features are badly conditioned. "bounded" is "decrease" with the additional condition that
+        the gap for the biases as they are is at most 30 times as large. With the last three the
+        solution has no gap. Whatever is chosen, the solver stops when the arithmetic allows no
+        further decrease.
     """
 
     memory_size: int = 10
@@ -75,8 +77,8 @@ class LBFGS(Solver[SmoothRisk]):
         return True
 
     def uncertified(self) -> LBFGS:
-        """Return the solver with the stopping criterion "decrease"."""
-        return replace(self, stopping="decrease")
+        """Return the solver with the stopping criterion "bounded"."""
+        return replace(self, stopping="bounded")
 
     def _minimise(
         self, problem: Problem[SmoothRisk], start: Array | None, memory: Memory | None

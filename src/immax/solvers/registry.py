@@ -123,8 +123,9 @@ def solve(
         Solve small problems to the full precision of the arithmetic.
     certify : bool, default=True
         If False, L-BFGS on a smooth risk stops as soon as the next step promises a decrease of at
-        most ``tol`` times the objective, and returns no gap. The gap of the other solvers is a
-        by-product, and they stop by it all the same.
+        most ``tol`` times the objective and the gap for the biases as they are is at most
+        ``30 * tol`` times it; no gap is returned. The gap of the other solvers is a by-product,
+        and they stop by it all the same.
     memory : Memory, optional
         Curvature of similar problems, which L-BFGS uses and updates if ``start`` is given.
 
