@@ -95,6 +95,7 @@ class LBFGS(Solver[SmoothRisk]):
         rough_solver = replace(self, tol=tol, stopping="estimate")
         rough = rough_solver._iterate(in_single_precision(problem), None, memory)
         start = rough.theta.astype(problem.dtype)
+        memory.scores = None  # they are rough
         rest = replace(self, max_iter=self.max_iter - rough.n_iter)
         solution = rest._iterate(problem, start, memory.astype(problem.dtype))
         return replace(solution, n_iter=rough.n_iter + solution.n_iter)
@@ -113,7 +114,8 @@ class LBFGS(Solver[SmoothRisk]):
         """
         rng = np.random.default_rng(self.random_state)
         certifier = Certifier(problem, self.tol, self.stopping)
-        point = _first_point(problem) if start is None else Point.at(problem, start)
+        known, memory.scores = memory.scores, None
+        point = _first_point(problem) if start is None else Point.at(problem, start, known)
         strong = strong_preconditioner(problem)
         cost = strong.cost
         reuse = reuse and memory.precondition is not None
@@ -144,7 +146,10 @@ class LBFGS(Solver[SmoothRisk]):
             memory.update(following.theta - point.theta, following.gradient - point.gradient)
             buffers.give_back(point.scores)
             point = following
-        return certifier.solution(point, iteration)
+        solution = certifier.solution(point, iteration)
+        if solution.theta is point.theta:  # its biases have not been settled
+            memory.scores = point.scores
+        return solution
 
 
 def _first_point(problem: Problem[SmoothRisk]) -> Point:

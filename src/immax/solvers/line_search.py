@@ -89,7 +89,7 @@ class Point:
     gradient: Array
 
     @staticmethod
-    def at(problem: Problem[SmoothRisk], theta: Array) -> Point:
+    def at(problem: Problem[SmoothRisk], theta: Array, scores: Array | None = None) -> Point:
         """Return the point of these parameters.
 
         Parameters
@@ -98,13 +98,15 @@ class Point:
             A smooth problem.
         theta : ndarray of the problem's shape
             The parameters.
+        scores : ndarray of shape (n, k), optional
+            Their scores, if they are known.
 
         Returns
         -------
         Point
-            All of it computed anew.
+            All else is computed anew.
         """
-        scores = problem.scores(theta)
+        scores = problem.scores(theta) if scores is None else scores
         value, residuals = problem.risk.value_gradient(scores)
         gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
         return Point(theta, scores, value + problem.penalty(theta), gradient)
