@@ -1,7 +1,7 @@
 """Solvers of other libraries that minimise the objective of ``benchmarks/linear.py``.
 
 Those of scikit-learn are always there. glum, snapml and scikit-learn-intelex take part where they
-are installed (``pip install glum snapml scikit-learn-intelex``); ``missing_peers`` names the others.
+are installed (``pip install glum snapml scikit-learn-intelex``); others are named.
 """
 
 from __future__ import annotations
