@@ -24,7 +24,7 @@ from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.losses.immax_risks import immax_risk
 from immax.margins import power_margins
 from immax.search import PowerFamily
-from immax.search.cells import linear_path
+from immax.search.cells import LinearFits, linear_path
 from immax.search.classifier import LABEL_TOL, LARGE
 from immax.solvers import Problem, solve
 
@@ -58,8 +58,8 @@ def largest_excess(X: Any, y: np.ndarray, margins: list[np.ndarray], lams: np.nd
     """Return the largest excess of a cell's objective, by the search's tolerance for labels."""
     weight = np.ones(len(y))
     searched = X.astype(np.float32) if X.size >= LARGE else X
-    worst = 0.0
-    for point in linear_path(searched, y, "logistic", weight, margins, lams, LABEL_TOL):
+    worst, fits = 0.0, LinearFits("logistic", tol=LABEL_TOL)
+    for point in linear_path(searched, y, fits, weight, margins, None, lams):
         lam, rho = float(lams[point.lam_index]), margins[point.margin_index]
         problem = Problem(X, immax_risk("logistic", "auto", y, rho, weight / len(y)), lam)
         least = solve(problem, tol=1e-7, max_iter=10_000).objective

@@ -23,9 +23,11 @@ WITHOUT = {
     "immax.boosting.xgboost": "tests/boosting/test_estimator.py runs over the three libraries",
     "immax.compiled.dual_sweep": "tests/solvers/test_dual_ascent.py: a sweep has no use by itself",
     "immax.compiled.working_set": "tests/kernels/test_working_set.py runs both versions",
+    "immax.evaluation.kernel_methods": "tests/evaluation/test_estimators.py runs over the methods",
+    "immax.evaluation.linear_methods": "tests/evaluation/test_estimators.py runs over the methods",
+    "immax.evaluation.tree_methods": "tests/evaluation/test_estimators.py runs over the methods",
     "immax.kernels.machine": "dataclasses alone",
     "immax.linear_base": "tests/test_linear.py runs over its subclasses",
-    "immax.theory.hypotheses": "tests/theory/test_certificates.py runs over the models",
 }
 
 

@@ -11,9 +11,11 @@ from typing import Any
 from immax.bench.cells import Grid
 from immax.bench.plan import Plan
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
-from immax.datasets.registry import READERS
+from immax.datasets.registry import COLLECTIONS, READERS
 from immax.errors import WrongCall
-from immax.evaluation.estimators import MODELS, known_methods
+from immax.evaluation.box_search import box_points
+from immax.evaluation.estimators import ESTIMATORS, MODELS, known_methods
+from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 from immax.validation import nearest
 
@@ -21,7 +23,7 @@ __all__ = ["PlanError", "load_plan", "parse_plan"]
 
 KINDS = ("none", "long_tailed", "step", "one_vs_rest")
 TESTS = ("imbalanced", "balanced")
-DATA = (*READERS, "keel", "table", "made_up_images")
+DATA = (*READERS, *COLLECTIONS, "table", "made_up_images")
 TOP = {"name": str, "title": str, "about": str, "runs": int, "models": list, "methods": list}
 SECTIONS = {
     "data": DataPlan,
@@ -161,6 +163,7 @@ def _grids(content: object) -> dict[str, Grid]:
 
 def _check(plan: Plan) -> None:
     _check_data(plan)
+    _check_margins(plan)
     for model in plan.models:
         _among("model", model, MODELS)
     known = {method for model in plan.models for method in known_methods(model)}
@@ -179,6 +182,16 @@ def _check(plan: Plan) -> None:
         raise PlanError(f"training.clip must be 0 or more; got {training.clip}")
     _among("training.augment", training.augment, ("none", "crop", "crop_flip"))
     _among("training.precision", training.precision, ("float32", "bfloat16"))
+    for aim in selection.aims:
+        _among("metric in selection.aims", aim, METRICS)
+        if METRICS[aim].make_aim is None:
+            raise PlanError(
+                f"no decisions aim at {aim!r}; selection.aims takes metrics that have an aim"
+            )
+    if selection.aims and any(model not in ESTIMATORS for model in plan.models):
+        raise PlanError(f"selection.aims is for the models {', '.join(ESTIMATORS)}")
+    if selection.aims and any(name not in (*COLLECTIONS, "table") for name in plan.data.names):
+        raise PlanError("selection.aims is for tables, which have one test set")
     if selection.folds < 2:
         raise PlanError(f"selection.folds must be at least 2; got {selection.folds}")
     if selection.use_folds > selection.folds:
@@ -186,6 +199,22 @@ def _check(plan: Plan) -> None:
             f"selection.use_folds must be at most selection.folds, {selection.folds}; "
             f"got {selection.use_folds}"
         )
+
+
+def _check_margins(plan: Plan) -> None:
+    """Check the settings of the paper's search of margins."""
+    grid = plan.grids.get("immax", {})
+    groups = grid.get("groups")
+    if groups is None:
+        return
+    if len(groups) not in (1, len(plan.data.names)):
+        raise PlanError("grids.immax.groups must be one number, or one for each of data.names")
+    try:
+        settings = {name: values for name, values in grid.items() if name != "lam"}
+        for own in groups:
+            box_points(settings | {"groups": (own,)})
+    except ValueError as error:
+        raise PlanError(f"grids.immax: {error}") from None
 
 
 def _check_data(plan: Plan) -> None:

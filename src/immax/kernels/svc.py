@@ -15,7 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
-from immax.decision_rules import by_score
+from immax.class_weights import resolve_weights, weighted_shares
+from immax.decisions.plain_rules import by_score
 from immax.kernels.calibration import calibration_folds
 from immax.kernels.gram import Kernel
 from immax.kernels.machine import Machine, MachineOptions
@@ -72,6 +73,9 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is ``rho_k ∝ n_k^(1/3)`` with
         mean one, and "equal" is one for every class. Margins that are given are used as they are.
+    weights : "equal", "balanced", array-like of shape (n_classes,) or dict, default="equal"
+        Class weights of the losses, in the order of ``classes_`` or by label; "balanced" is
+        ``n / n_k``. Only their ratios matter.
     multiclass : {"max", "ovo"}, default="max"
         For three classes and more: the paper's machine of all classes at once, or a machine for
         each pair of classes, with the margins of the two, which vote.
@@ -129,6 +133,8 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     True
     """
 
+    weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+
     def __init__(
         self,
         kernel: KernelLike = "rbf",
@@ -139,6 +145,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         C: float = 1.0,
         lam: float | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
+        weights: str | ArrayLike | Mapping[Any, float] = "equal",
         multiclass: str = "max",
         cache_size: float = 200,
         tol: float = 1e-3,
@@ -153,6 +160,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         self.C = C
         self.lam = lam
         self.margins = margins
+        self.weights = weights
         self.multiclass = multiclass
         self.cache_size = cache_size
         self.tol = tol
@@ -213,7 +221,8 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
             degree=self.degree,
             coef0=self.coef0,
         )
-        limits = weight / (2 * lam * weight.sum())
+        weights = resolve_weights(self.weights, sample.classes, sample.counts)
+        limits = weighted_shares(weight, labels, weights) / (2 * lam * weight.sum())
         machines = solve_machines(data, labels, limits, rho, self.multiclass, options)
         self._keep(machines, X, kept, sample, rho, lam, gamma)
         if not all(machine.converged for machine in machines):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -410,7 +409,7 @@ def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
     return MarginsSection(
         power=float(search.best_parameters_[0]),
         lam=search.best_lam_,
-        rule=search.best_rule_,
+        rule=str(search.best_rule_),
         search=draw_search(search),
         margins=draw_margins(search, comparison.counts),
         thresholds=_thresholds(search, comparison.class_names),
@@ -427,9 +426,7 @@ def _thresholds(search: FittedSearch, names: list[str]) -> tuple[tuple[str, floa
 
 
 def _certificate(pipeline: Pipeline, comparison: Comparison) -> str:
-    """Return the certificate of the rule "score", the one that the bounds are for."""
-    from immax.theory import certificate
+    """Return the certificate, and the one from a split, which does not assume fixed features."""
+    from immax.theory import describe_certificates
 
-    model = copy(pipeline[-1].best_estimator_).set_params(rule="score")
-    features = pipeline[:-1].transform(comparison.X)
-    return str(certificate(model, features, comparison.classes[comparison.codes]))
+    return describe_certificates(pipeline, comparison.X, comparison.classes[comparison.codes])

@@ -3,10 +3,12 @@
 from immax.search.classifier import IMMAXClassifierCV
 from immax.search.families import (
     BoxFamily,
+    CountedFamily,
     FreeFamily,
     MarginFamily,
     PowerFamily,
     SharedTailFamily,
+    WeightedFamily,
 )
 from immax.search.svc import IMMAXSVCCV
 from immax.search.tuning import suggest_margins, suggest_method, tune
@@ -14,11 +16,13 @@ from immax.search.tuning import suggest_margins, suggest_method, tune
 __all__ = [
     "IMMAXSVCCV",
     "BoxFamily",
+    "CountedFamily",
     "FreeFamily",
     "IMMAXClassifierCV",
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "WeightedFamily",
     "suggest_margins",
     "suggest_method",
     "tune",

@@ -10,29 +10,54 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features
 from immax.kernels.gram import Kernel
+from immax.theory.decision_shifts import decision_shift
 from immax.theory.rademacher import row_norms
 
-__all__ = ["Hypothesis", "hypothesis"]
+__all__ = ["Hypothesis", "hypothesis", "unwrap_search"]
 
 
 class Hypothesis(NamedTuple):
-    """Scores ``w . phi(x)`` of a sample. A bias is the weight of a further feature that is one."""
+    """Scores ``w . phi(x)`` of a sample. A bias is the weight of a further feature that is one.
+
+    The highest score is the class that the model predicts.
+    """
 
     scores: Array  # (m,) or (m, c)
     norm: float  # of w
     squares: Array  # (m,), of the squared norms of phi(x)
 
 
-def hypothesis(model: Any, X: Features) -> Hypothesis:
-    """Return the hypothesis of a linear classifier or of a kernel machine.
-
-    Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
-    scikit-learn's SVC.
+def unwrap_search(model: Any) -> tuple[Any, Any]:
+    """Return the classifier that a search has chosen, and its rule if that is not the model's own.
 
     Parameters
     ----------
     model : fitted classifier
-        A linear classifier or a kernel machine.
+        A search has ``best_estimator_``; other models are returned as they are.
+
+    Returns
+    -------
+    model : fitted classifier
+    rule : Rule or None
+    """
+    rule = None
+    while hasattr(model, "best_estimator_"):
+        found = getattr(model, "best_rule_", None)
+        rule = found if hasattr(found, "gains") else rule
+        model = model.best_estimator_
+    return model, rule
+
+
+def hypothesis(model: Any, X: Features) -> Hypothesis:
+    """Return the hypothesis of a linear classifier or of a kernel machine.
+
+    Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
+    scikit-learn's SVC. Of a search it is that of the classifier that was chosen.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A linear classifier or a kernel machine, or a search for one.
     X : array-like or sparse matrix of shape (m, d)
         The sample.
 
@@ -43,32 +68,34 @@ def hypothesis(model: Any, X: Features) -> Hypothesis:
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
         raise TypeError(f"a fitted classifier is needed; got {type(model).__name__}")
+    model, rule = unwrap_search(model)
     if hasattr(model, "dual_coef_") and hasattr(model, "kernel"):
-        found = _kernel(model, X)
+        found = _kernel(model, X, rule)
     elif hasattr(model, "coef_"):
-        found = _linear(model, X)
+        found = _linear(model, X, rule)
     else:
         raise TypeError(
             f"a linear classifier or a kernel machine is needed; got {type(model).__name__}. For "
-            "other models use margin_bound with a complexity of your own"
+            "other models use immax.theory.margin_bound with a complexity of your own"
         )
     if found.norm == 0:
         raise ValueError("all weights and biases are zero: such a model has no margins")
     return found
 
 
-def _linear(model: Any, X: Features) -> Hypothesis:
+def _linear(model: Any, X: Features, rule: Any) -> Hypothesis:
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
     scores = np.asarray(X @ W.T) + b
-    norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
     scores = scores[:, 0] if W.shape[0] == 1 else scores
-    return Hypothesis(scores, norm, row_norms(X) ** 2 + 1)
+    shift = decision_shift(model, scores, rule)
+    norm = float(np.sqrt(np.sum(W**2) + np.sum((b + shift) ** 2)))
+    return Hypothesis(scores + shift, norm, row_norms(X) ** 2 + 1)
 
 
-def _kernel(model: Any, X: Features) -> Hypothesis:
+def _kernel(model: Any, X: Features, rule: Any) -> Hypothesis:
     dual = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     dual = np.asarray(dual, dtype=np.float64)
     if len(model.classes_) > 2 and getattr(model, "multiclass", "ovo") != "max":
@@ -95,5 +122,6 @@ def _kernel(model: Any, X: Features) -> Hypothesis:
     square = max(float(np.sum(dual * products.T)), 0.0)
     if (diagonal < 0).any():
         raise ValueError("the kernel is not positive definite: it has no norms")
-    norm = float(np.sqrt(square + np.sum(np.asarray(model.intercept_) ** 2)))
-    return Hypothesis(scores, norm, diagonal + 1)
+    shift = decision_shift(model, scores, rule)
+    norm = float(np.sqrt(square + np.sum((np.asarray(model.intercept_) + shift) ** 2)))
+    return Hypothesis(scores + shift, norm, diagonal + 1)
