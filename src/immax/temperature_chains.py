@@ -92,13 +92,15 @@ def temperature_chain(
     safe = inverse[-1] * best.min(axis=0) > lowest_log_rate(h.dtype)
     if safe.all():
         q, staying = _chain_of_rates(scores)
-    elif h.dtype == np.float64:
+    else:
         q, staying = np.empty_like(z), np.empty_like(z)
         q[:, safe], staying[:, safe] = _chain_of_rates(scores.select(safe))
-        q[:, ~safe], staying[:, ~safe] = _chain_of_log_rates(scores.select(~safe))
-    else:  # rates that underflow in single precision are harmless in double precision
-        wide = temperature_chain(h.astype(np.float64), inverse, groups, own)
-        return wide[0].astype(h.dtype), None if wide[1] is None else wide[1].astype(h.dtype)
+        if h.dtype == np.float64:
+            q[:, ~safe], staying[:, ~safe] = _chain_of_log_rates(scores.select(~safe))
+        else:  # rates that underflow in single precision may be harmless in double precision
+            wide, kept = temperature_chain(h[~safe].astype(np.float64), inverse, groups, True)
+            q[:, ~safe] = wide[:, order].T
+            staying[:, ~safe] = kept[:, order].T if kept is not None else 0
     back = np.argsort(order)
     return q.T[:, back], staying.T[:, back] if own else None
 
