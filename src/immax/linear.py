@@ -178,7 +178,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         return None
 
     def _make_loss(self, data: TrainingData) -> ClassTerms:
-        radii = class_radii(_norms(data.X), data.y, len(data.counts)) if self.use_radii else None
+        radii = (
+            class_radii(feature_norms(data.X), data.y, len(data.counts)) if self.use_radii else None
+        )
         rho = resolve_margins(self.margins, data.classes, data.counts, radii)
         if self.rule == "bayes" and self.form == "max" and rho.size > 2:
             raise ValueError(
@@ -277,8 +279,17 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         return spec_proba(scores, self.spec_)
 
 
-def _norms(X: Features) -> Array:
-    """Return the norms of the rows; a sparse matrix may hold an entry in several parts."""
+def feature_norms(X: Features) -> Array:
+    """Return the norms of the rows; a sparse matrix may hold an entry in several parts.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

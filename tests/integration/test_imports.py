@@ -22,6 +22,7 @@ LAYERS = (
     ("linear", "kernels"),
     ("search",),
     ("boosting", "torch"),
+    ("distributed",),
     ("theory",),
     ("tabular",),
     ("datasets",),

@@ -22,8 +22,8 @@ from immax.kernels.gram import Kernel
 from immax.kernels.machine import Machine, MachineOptions
 from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import KernelLike, check_parameters
-from immax.kernels.samples import build_samples
-from immax.margins import resolve_margins
+from immax.kernels.samples import build_samples, kernel_norms
+from immax.margins import class_radii, resolve_margins
 from immax.validation import Sample, training_sample
 
 __all__ = ["IMMAXSVC"]
@@ -91,6 +91,9 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         still predicted by the scores.
     random_state : int, RandomState instance or None, default=None
         Seed of the calibration's folds. None is a fixed seed.
+    use_radii : bool, default=False
+        Let margins="theory" take each class's largest norm in the kernel's space into account,
+        ``rho_k ∝ n_k^(1/3) r_k^(2/3)``. With the RBF kernel all norms are one.
 
     Attributes
     ----------
@@ -134,6 +137,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     """
 
     weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+    use_radii: bool = False
 
     def __init__(
         self,
@@ -152,6 +156,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         max_iter: int = -1,
         calibrated: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        use_radii: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -167,6 +172,7 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.calibrated = calibrated
         self.random_state = random_state
+        self.use_radii = use_radii
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -211,7 +217,6 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
             )
         if self.calibrated:
             return self._fit_calibrated(given, checked, sample)
-        rho = resolve_margins(self.margins, sample.classes, sample.counts)
         lam = 1 / (2 * self.C * weight.sum()) if self.lam is None else float(self.lam)
         data, gamma = build_samples(
             X,
@@ -221,6 +226,10 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
             degree=self.degree,
             coef0=self.coef0,
         )
+        radii = None
+        if self.use_radii:
+            radii = class_radii(kernel_norms(data), labels, len(sample.classes))
+        rho = resolve_margins(self.margins, sample.classes, sample.counts, radii)
         weights = resolve_weights(self.weights, sample.classes, sample.counts)
         limits = weighted_shares(weight, labels, weights) / (2 * lam * weight.sum())
         machines = solve_machines(data, labels, limits, rho, self.multiclass, options)

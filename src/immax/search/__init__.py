@@ -1,9 +1,9 @@
 """Margins, lambda and decision rule by cross-validation."""
 
 from immax.search.classifier import IMMAXClassifierCV
+from immax.search.counted_family import CountedFamily
 from immax.search.families import (
     BoxFamily,
-    CountedFamily,
     FreeFamily,
     MarginFamily,
     PowerFamily,

@@ -17,8 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features
 from immax.calibration import ScoreCalibration
 from immax.decisions import Accuracy, Aim, Rule
+from immax.margins import class_radii
 from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
+from immax.search.counted_family import CountedFamily
 from immax.search.criteria import Purpose, Wishes, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
 from immax.search.exploration import explore_family
@@ -75,6 +77,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
     budget: int
     n_jobs: int | None
     random_state: RandomState
+    use_radii: bool = False
     refit: bool | str
     verbose: int
     best_rule_: str | Rule
@@ -115,6 +118,10 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
         self, penalty: float, margins: Array, weights: Array, rule: str
     ) -> MarginClassifier:
         """Return a classifier to be fitted to all samples."""
+
+    @abstractmethod
+    def _norms(self, X: Features, weight: Array) -> Array:
+        """Return the norms of the features of the samples that have weight."""
 
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
         return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -178,6 +185,11 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             has_link,
         )
         family = self._family(purpose.criterion)
+        if self.use_radii:
+            rows = np.flatnonzero(sample.weight)
+            norms = self._norms(X, sample.weight)
+            radii = class_radii(norms, sample.labels[rows], len(sample.classes))
+            family = CountedFamily(family, radii=tuple(radii.tolist()))
         samples = SearchSamples(X, sample.labels, weight, sample.classes)
         cells = self._cells(samples, purpose)
         evaluator = CellEvaluator(

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import Tags
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.decisions import Aim
-from immax.linear import IMMAXClassifier
+from immax.linear import IMMAXClassifier, feature_norms
 from immax.search.base import MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, Wishes
@@ -73,6 +73,10 @@ class IMMAXClassifierCV(MarginSearch):
         Whether to fit the choice to all samples.
     verbose : int, default=0
         Above zero, joblib reports its progress.
+    use_radii : bool, default=False
+        Search around the theory's margins for the radii of the classes,
+        ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
+        radii are the largest feature norms of all samples of a class.
 
     Attributes
     ----------
@@ -151,6 +155,7 @@ class IMMAXClassifierCV(MarginSearch):
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 1000,
+        use_radii: bool = False,
     ) -> None:
         self.loss = loss
         self.family = family
@@ -173,6 +178,7 @@ class IMMAXClassifierCV(MarginSearch):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.use_radii = use_radii
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -198,6 +204,9 @@ class IMMAXClassifierCV(MarginSearch):
                 "cv='loo' needs a smooth loss, logistic or exponential; the hinge has kinks, where "
                 "a Newton step does not lead from one model to another: take a number of folds"
             )
+
+    def _norms(self, X: Features, weight: Array) -> Array:
+        return feature_norms(X[np.flatnonzero(weight)])
 
     def _penalties(self) -> Array:
         return penalty_grid("lams", self.lams, LAMS)[::-1]

@@ -19,7 +19,7 @@ from immax.kernels.gram import KERNELS
 from immax.kernels.machine import MachineOptions
 from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import check_parameters, resolve_gamma
-from immax.kernels.samples import Data, Points, build_samples
+from immax.kernels.samples import Data, Points, build_samples, kernel_norms
 from immax.kernels.svc import IMMAXSVC
 from immax.search.base import MarginSearch, penalty_grid
 from immax.search.cells import Cells
@@ -139,6 +139,10 @@ class IMMAXSVCCV(MarginSearch):
         Whether to fit the choice to all samples.
     verbose : int, default=0
         Above zero, joblib reports its progress.
+    use_radii : bool, default=False
+        Search around the theory's margins for the radii of the classes,
+        ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
+        radii are the largest norms in the kernel's space of all samples of a class.
 
     Attributes
     ----------
@@ -224,6 +228,7 @@ class IMMAXSVCCV(MarginSearch):
         costs: ArrayLike | None = None,
         pos_label: object = None,
         evidence: float = EVIDENCE,
+        use_radii: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -247,6 +252,7 @@ class IMMAXSVCCV(MarginSearch):
         self.costs = costs
         self.pos_label = pos_label
         self.evidence = evidence
+        self.use_radii = use_radii
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -280,6 +286,12 @@ class IMMAXSVCCV(MarginSearch):
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         return validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+
+    def _norms(self, X: Features, weight: Array) -> Array:
+        data, _ = build_samples(
+            X, self.kernel, weight, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
+        return kernel_norms(data)
 
     def _penalties(self) -> Array:
         return penalty_grid("Cs", self.Cs, CS)
