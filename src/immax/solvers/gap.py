@@ -14,6 +14,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
+from immax.solvers.biases import best_biases
 from immax.solvers.line_search import Point
 from immax.solvers.problem import Problem, Solution
 
@@ -22,16 +23,13 @@ __all__ = ["Certifier", "Stopping", "reachable_tol", "settle_biases"]
 Stopping: TypeAlias = Literal["gap", "estimate", "decrease"]
 """What a tolerance is compared with; see ``LBFGS``."""
 
-MAX_REDUCTIONS = 10
-
 
 def settle_biases(
     problem: Problem[SmoothRisk], theta: Array, scores: Array, max_steps: int = 20
 ) -> Point:
     """Return the point with the best biases for the given weights.
 
-    Newton steps on the scores alone find them: there is no product with the features until the
-    last gradient.
+    There is no product with the features until the last gradient.
 
     Parameters
     ----------
@@ -49,36 +47,12 @@ def settle_biases(
     Point
         ``theta`` with other biases; ``theta`` itself if the problem has none.
     """
-    risk = problem.risk
-    value, residuals = risk.value_gradient(scores)
-    max_steps = max_steps if problem.fit_intercept else 0
     theta = theta.copy()
-    eps = np.finfo(scores.dtype).eps
-    for _ in range(max_steps):
-        slope = residuals.sum(axis=0, dtype=np.float64)
-        scale = np.abs(residuals).sum(dtype=np.float64)
-        if np.abs(slope).max() <= 8 * eps * scale:
-            break
-        hessian = risk.curvature(scores).total().astype(np.float64)
-        size = max(float(np.trace(hessian)), np.finfo(np.float64).tiny)
-        if risk.null_direction is not None:
-            hessian += size * np.outer(risk.null_direction, risk.null_direction)
-        move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
-        best = None
-        for _ in range(MAX_REDUCTIONS):
-            moved = move.astype(scores.dtype)
-            trial = risk.value_gradient(scores + moved)
-            if trial[0] <= value + 8 * eps * abs(value):
-                best = trial
-                break
-            move *= 0.25
-        if best is None or not np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max():
-            break
-        value, residuals = best
-        scores = scores + moved
-        theta[:, -1] += moved
-    gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
-    return Point(theta, scores, value + problem.penalty(theta), gradient)
+    settled = best_biases(problem.risk, scores, max_steps if problem.fit_intercept else 0)
+    if problem.fit_intercept:
+        theta[:, -1] += settled.biases
+    gradient = problem.pull_back(settled.residuals) + problem.penalty_gradient(theta)
+    return Point(theta, settled.scores, settled.value + problem.penalty(theta), gradient)
 
 
 def reachable_tol(tol: float, dtype: np.dtype[np.float32 | np.float64]) -> float:

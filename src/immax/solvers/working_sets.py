@@ -1,0 +1,230 @@
+"""Proximal Newton steps on a working set of coefficients, for penalties with kinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.losses.risks import SmoothRisk
+from immax.solvers.base import Solver
+from immax.solvers.biases import best_biases
+from immax.solvers.duality import dual_bound
+from immax.solvers.feature_columns import FeatureColumns, take_columns
+from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_step
+from immax.solvers.memory import Memory
+from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.selections import Selection, select_blocks
+
+__all__ = ["WorkingSets"]
+
+FIRST_BLOCKS = 50  # in a working set, besides those that are not zero
+MAX_INNER = 10  # Newton steps on one working set
+INNER_SHARE = 0.2  # of the largest violation, at which a working set is left
+FORCING = 0.1  # of the violation in the working set, to which a model is minimised
+MAX_GRAM = 1200  # coefficients of a model that is minimised with its matrix
+MAX_REDUCTIONS = 40
+LEAST_DAMPING = 1e-9
+MOST_STALLED = 3  # rounds without progress, after which the arithmetic allows no more
+
+
+@dataclass(frozen=True)
+class WorkingSets(Solver[SmoothRisk]):
+    """Proximal Newton method on working sets, for smooth risks and penalties with kinks.
+
+    Each round computes the gradient of all coefficients, and from it a duality gap. Blocks of
+    coefficients that are not zero or violate the optimality conditions most form the working set;
+    on it the second-order model of the risk plus the penalty is minimised, and a line search on
+    the scores follows.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the duality gap is at most ``tol`` times the objective, or when the arithmetic
+        allows no further decrease.
+    max_iter : int, default=1000
+        Upper bound on the number of Newton steps.
+    random_state : int, default=0
+        Not used.
+    """
+
+    name: ClassVar[str] = "working-set"
+
+    def unsupported(self, problem: Problem[Risk]) -> str | None:
+        if problem.omega.smooth:
+            return "a penalty with kinks: 'l1', 'elasticnet' or 'group'"
+        return None if is_smooth(problem) else "a smooth risk"
+
+    def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
+        return True
+
+    def _minimise(
+        self,
+        problem: Problem[SmoothRisk],
+        start: Array | None,
+        memory: Memory | None,  # noqa: ARG002 - the curvature is computed anew
+    ) -> Solution:
+        state = _State(problem, problem.zeros() if start is None else start)
+        blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
+        best_gap, dual, stalled, converged = np.inf, -np.inf, 0, False
+        n_iter, size = 0, FIRST_BLOCKS
+        eps = float(np.finfo(problem.dtype).eps)
+        while True:
+            gradient = state.settle()
+            value = state.value
+            G = problem.weights(gradient)
+            if problem.risk.convex:
+                inner = float(np.vdot(state.residuals.T, state.scores.T))
+                bound = dual_bound(problem, state.theta, gradient, state.risk_value - inner)
+                dual = max(dual, bound)
+            violations = problem.omega.violations(state.weights, G, problem.lam)
+            worst = float(violations.max(initial=0))
+            gap = value - dual if problem.risk.convex else np.inf
+            converged = gap <= self.tol * abs(value)
+            stalled = 0 if gap < 0.9 * best_gap else stalled + 1
+            best_gap = min(gap, best_gap)
+            if converged or worst == 0 or n_iter >= self.max_iter or stalled > MOST_STALLED:
+                converged = converged or worst == 0
+                break
+            live = blocks.norms(state.weights) > 0
+            size = max(size, 2 * int(live.sum()))
+            chosen = _most_violating(violations, live, size)
+            selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
+            steps, decrease = state.improve(
+                selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
+            )
+            n_iter += max(steps, 1)
+            size = int(1.5 * size)
+            if decrease <= eps * abs(value) or (
+                not problem.risk.convex and decrease <= self.tol * abs(value)
+            ):
+                stalled += 1
+                if not problem.risk.convex:
+                    converged = True
+                    state.settle()
+                    break
+        final = gap if problem.risk.convex else None
+        return Solution(state.theta, state.value, final, n_iter, converged)
+
+
+def _most_violating(violations: Array, live: Array, size: int) -> Array:
+    """Return the blocks that are not zero, and of the others those that violate most."""
+    chosen = live.copy()
+    others = np.flatnonzero(~live & (violations > 0))
+    room = max(size - int(live.sum()), 1)
+    if others.size > room:
+        others = others[np.argpartition(-violations[others], room - 1)[:room]]
+    chosen[others] = True
+    return chosen
+
+
+class _State:
+    """Parameters, their scores, and what is known there."""
+
+    def __init__(self, problem: Problem[SmoothRisk], theta: Array) -> None:
+        self.problem = problem
+        self.theta = np.array(theta, dtype=problem.dtype)
+        self.scores = problem.scores(self.theta)
+        self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
+        self._columns: FeatureColumns | None = None
+        self._damping = LEAST_DAMPING
+
+    @property
+    def weights(self) -> Array:
+        return self.problem.weights(self.theta)
+
+    @property
+    def value(self) -> float:
+        return self.risk_value + self.problem.penalty(self.theta)
+
+    def settle(self) -> Array:
+        """Let the biases minimise the risk, and return the gradient in all parameters."""
+        if self.problem.fit_intercept:
+            settled = best_biases(self.problem.risk, self.scores)
+            self.theta[:, -1] += settled.biases
+            self.scores, self.risk_value = settled.scores, settled.value
+            self.residuals = settled.residuals
+        return self.problem.pull_back(self.residuals)
+
+    def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
+        """Take Newton steps on a working set; return how many, and by how much they decrease."""
+        columns = self._take(selection.columns)
+        z = selection.take(self.weights)
+        steps, decrease = 0, 0.0
+        while steps < max_steps:
+            pulled = columns.pull_back(self.residuals)
+            gradient = pulled[selection.rows, selection.local].astype(np.float64)
+            worst = float(selection.violations(z, gradient).max(initial=0))
+            if steps and worst <= tol:
+                break
+            step = self._model_step(columns, selection, z, gradient, FORCING * worst)
+            gained, z = self._search(columns, selection, z, gradient, step)
+            steps += 1
+            decrease += gained
+            if gained <= np.finfo(self.problem.dtype).eps * abs(self.risk_value):
+                break
+        weights = self.weights
+        weights[selection.rows, selection.cols] = z
+        return steps, decrease
+
+    def _take(self, numbers: Array) -> FeatureColumns:
+        if self._columns is None or not np.array_equal(numbers, self._columns.numbers):
+            self._columns = None  # releases the memory before more is taken
+            self._columns = take_columns(self.problem.X, numbers)
+        return self._columns
+
+    def _model_step(
+        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, tol: float
+    ) -> Step:
+        risk = self.problem.risk
+        model = LocalModel(
+            columns,
+            risk.curvature(self.scores),
+            selection,
+            z,
+            gradient,
+            self.residuals.sum(axis=0, dtype=np.float64) if self.problem.fit_intercept else None,
+            risk.null_direction,
+            risk.n_outputs,
+            self._damping,
+        )
+        minimise = gram_step if z.size <= MAX_GRAM else accelerated_step
+        return minimise(model, tol)
+
+    def _search(
+        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, step: Step
+    ) -> tuple[float, Array]:
+        """Shorten the step until the objective decreases; return by how much, and the new z."""
+        risk, k = self.problem.risk, self.problem.risk.n_outputs
+        delta = step.z - z
+        ray = columns.scores(selection.local_weights(delta, k))
+        if self.problem.fit_intercept:
+            ray = ray + step.biases.astype(ray.dtype)
+        penalty = selection.penalty(z)
+        before = self.risk_value + penalty
+        promised = float(gradient @ delta) + selection.penalty(step.z) - penalty
+        if self.problem.fit_intercept:
+            promised += float(self.residuals.sum(axis=0, dtype=np.float64) @ step.biases)
+        noise = 2 * float(np.finfo(self.problem.dtype).eps) * abs(before)
+        share = 1.0
+        for _ in range(MAX_REDUCTIONS):
+            scores = self.scores + self.problem.dtype.type(share) * ray
+            value, residuals = risk.value_gradient(scores)
+            moved = step.z if share == 1 else z + share * delta
+            after = value + selection.penalty(moved)
+            if after <= before + 1e-3 * share * min(promised, 0.0) + noise:
+                break
+            share *= 0.5
+        else:
+            self._damping = max(1e3 * self._damping, 1e-6)
+            return 0.0, z
+        if share == 1:
+            self._damping = max(0.01 * self._damping, LEAST_DAMPING)
+        else:
+            self._damping = max(10 * self._damping, 1e-6)
+        self.scores, self.risk_value, self.residuals = scores, value, residuals
+        if self.problem.fit_intercept:
+            self.theta[:, -1] += (share * step.biases).astype(self.theta.dtype)
+        return before - after, moved
