@@ -86,6 +86,11 @@ class Penalty(ABC):
         """Whether the penalty has a gradient everywhere, so that no coefficient is zero for it."""
         return False
 
+    @property
+    def norm_part(self) -> tuple[float, Penalty]:
+        """A factor and a norm, which is what remains of the penalty close to zero."""
+        return 1.0, self
+
     @abstractmethod
     def blocks(self, shape: tuple[int, int]) -> Blocks:
         """Return the blocks of coefficients that are zero together.

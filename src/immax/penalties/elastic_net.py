@@ -9,6 +9,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.penalties.base import Blocks, Penalty, soft_threshold
+from immax.penalties.l1 import L1Norm
 
 __all__ = ["ElasticNet"]
 
@@ -35,6 +36,10 @@ class ElasticNet(Penalty):
     @property
     def _ridge(self) -> float:
         return 1 - self.l1_ratio
+
+    @property
+    def norm_part(self) -> tuple[float, Penalty]:
+        return self.l1_ratio, L1Norm()
 
     def blocks(self, shape: tuple[int, int]) -> Blocks:
         size = shape[0] * shape[1]

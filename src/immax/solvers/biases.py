@@ -12,6 +12,7 @@ from immax.losses.risks import SmoothRisk
 __all__ = ["Settled", "best_biases"]
 
 MAX_REDUCTIONS = 10
+MAX_GROWTH = 10.0  # of the scores in one step, as where there is no curvature
 
 
 class Settled(NamedTuple):
@@ -55,6 +56,10 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled
         if risk.null_direction is not None:
             hessian += size * np.outer(risk.null_direction, risk.null_direction)
         move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
+        reach = MAX_GROWTH * (1 + float(np.abs(scores).max(initial=0)))
+        if not np.isfinite(move).all():
+            move = -slope / np.abs(slope).max() * reach  # there is no curvature at all
+        move *= min(1.0, reach / float(np.abs(move).max()))
         best = None
         for _ in range(MAX_REDUCTIONS):
             moved = move.astype(scores.dtype)
@@ -63,7 +68,10 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled
                 best = trial
                 break
             move *= 0.25
-        if best is None or not np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max():
+        if best is None:
+            break
+        flatter = np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max()
+        if not (flatter or best[0] < value - 8 * eps * abs(value)):
             break
         value, residuals = best
         scores = scores + moved

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import SmoothRisk
+from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.duality import dual_bound
 from immax.solvers.feature_columns import FeatureColumns, take_columns
 from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_step
 from immax.solvers.memory import Memory
+from immax.solvers.multipliers import MultiplierMethod
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 from immax.solvers.selections import Selection, select_blocks
 
-__all__ = ["WorkingSets"]
+__all__ = ["MultiplierMethodWorkingSets", "WorkingSets"]
 
 FIRST_BLOCKS = 50  # in a working set, besides those that are not zero
 MAX_INNER = 10  # Newton steps on one working set
@@ -27,6 +28,7 @@ FORCING = 0.1  # of the violation in the working set, to which a model is minimi
 MAX_GRAM = 1200  # coefficients of a model that is minimised with its matrix
 MAX_REDUCTIONS = 40
 LEAST_DAMPING = 1e-9
+NEARLY_EMPTY = 1e-2  # share of the penalty in the objective, where the empty model is tried
 MOST_STALLED = 3  # rounds without progress, after which the arithmetic allows no more
 
 
@@ -51,10 +53,9 @@ class WorkingSets(Solver[SmoothRisk]):
     """
 
     name: ClassVar[str] = "working-set"
+    needs_kinks: ClassVar[bool] = True
 
     def unsupported(self, problem: Problem[Risk]) -> str | None:
-        if problem.omega.smooth:
-            return "a penalty with kinks: 'l1', 'elasticnet' or 'group'"
         return None if is_smooth(problem) else "a smooth risk"
 
     def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
@@ -82,7 +83,9 @@ class WorkingSets(Solver[SmoothRisk]):
             violations = problem.omega.violations(state.weights, G, problem.lam)
             worst = float(violations.max(initial=0))
             gap = value - dual if problem.risk.convex else np.inf
-            converged = gap <= self.tol * abs(value)
+            # An empty model is left even where features would gain less than the tolerance.
+            empty = worst > 1e-9 * problem.lam and not state.weights.any()
+            converged = gap <= self.tol * abs(value) and not (empty and n_iter == 0)
             stalled = 0 if gap < 0.9 * best_gap else stalled + 1
             best_gap = min(gap, best_gap)
             if converged or worst == 0 or n_iter >= self.max_iter or stalled > MOST_STALLED:
@@ -107,6 +110,49 @@ class WorkingSets(Solver[SmoothRisk]):
                     break
         final = gap if problem.risk.convex else None
         return Solution(state.theta, state.value, final, n_iter, converged)
+
+
+@dataclass(frozen=True)
+class MultiplierMethodWorkingSets(MultiplierMethod):
+    """The method of multipliers over working sets, for risks and penalties with kinks.
+
+    Parameters
+    ----------
+    tol, max_iter, random_state
+        As in MultiplierMethod.
+    inner : Solver, default=WorkingSets()
+        Minimises the envelopes.
+    patience : int, default=100
+        Newton steps in one round, after which a softer envelope is tried.
+    """
+
+    inner: Solver[SmoothRisk] = field(default_factory=WorkingSets)
+    patience: int = 100
+
+    name: ClassVar[str] = "working-set"
+    needs_kinks: ClassVar[bool] = True
+
+    def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
+        return True
+
+    def _minimise(
+        self, problem: Problem[KinkedRisk], start: Array | None, memory: Memory | None
+    ) -> Solution:
+        found = super()._minimise(problem, start, memory)
+        share = problem.penalty(found.theta)
+        if found.gap is None or not 0 < share <= NEARLY_EMPTY * abs(found.objective):
+            return found
+        # Multipliers approach a solution from around it; the empty model may be the better one.
+        empty = problem.zeros()
+        if problem.fit_intercept:
+            nothing = np.zeros((problem.X.shape[0], 1), dtype=problem.dtype)
+            constant = Problem(nothing, problem.risk, 1.0)
+            empty[:, -1] = MultiplierMethod(tol=self.tol).solve(constant).theta[:, -1]
+        value = problem.objective(empty)
+        if value > found.objective:
+            return found
+        gap = max(found.gap - (found.objective - value), 0.0)
+        return replace(found, theta=empty, objective=value, gap=gap)
 
 
 def _most_violating(violations: Array, live: Array, size: int) -> Array:
