@@ -125,7 +125,7 @@ class IMMAXClassifier(LinearClassifier[Vector]):
     >>> bool(model.gap_ <= 1e-6 * model.objective_)
     True
     >>> IMMAXClassifier(penalty="l1", lam=0.02).fit(scale(X), y).n_features_used_
-    9
+    7
     """
 
     def __init__(

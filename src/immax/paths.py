@@ -173,7 +173,7 @@ def path(
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> path(scale(X), y, n_lams=5, ratio=0.1).n_features_used
-    array([0, 3, 4, 7, 9])
+    array([0, 3, 2, 4, 5])
     """
     classifier = _estimator(estimator, params)
     data, _, problem = classifier.training(X, y, sample_weight)

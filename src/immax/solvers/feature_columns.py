@@ -63,7 +63,7 @@ class FeatureColumns:
             scaled = sparse.diags_array(weight.astype(np.float64)) @ self.X[:, right]
             return np.asarray((self.X[:, left].T @ scaled).toarray(), dtype=np.float64)
         gram = np.zeros((left.size, right.size))
-        every = left.size == right.size == self.X.shape[1]
+        every = np.array_equal(left, np.arange(self.X.shape[1]))
         same = left is right and bool((weight >= 0).all())
         for first in range(0, self.X.shape[0], BLOCK_ROWS):
             rows = slice(first, first + BLOCK_ROWS)

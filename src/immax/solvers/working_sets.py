@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.losses.risks import Curvature, DiagonalCurvature, KinkedRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.duality import dual_bound
 from immax.solvers.feature_columns import FeatureColumns, take_columns
+from immax.solvers.gap import reachable_tol
 from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_step
 from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod
@@ -69,27 +70,28 @@ class WorkingSets(Solver[SmoothRisk]):
     ) -> Solution:
         state = _State(problem, problem.zeros() if start is None else start)
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
-        best_gap, dual, stalled, converged = np.inf, -np.inf, 0, False
-        n_iter, size = 0, FIRST_BLOCKS
+        convex = problem.risk.convex
+        tol = _sensible_tol(self.tol, problem)
         eps = float(np.finfo(problem.dtype).eps)
+        gap, dual, stalled, n_iter, size = np.inf, -np.inf, 0, 0, FIRST_BLOCKS
+        decrease, converged = np.inf, False
         while True:
             gradient = state.settle()
-            value = state.value
-            G = problem.weights(gradient)
-            if problem.risk.convex:
-                inner = float(np.vdot(state.residuals.T, state.scores.T))
-                bound = dual_bound(problem, state.theta, gradient, state.risk_value - inner)
-                dual = max(dual, bound)
-            violations = problem.omega.violations(state.weights, G, problem.lam)
+            value, previous_gap = state.value, gap
+            if convex:
+                dual = max(dual, state.dual_bound(gradient))
+                gap = value - dual
+            violations = problem.omega.violations(
+                state.weights, problem.weights(gradient), problem.lam
+            )
             worst = float(violations.max(initial=0))
-            gap = value - dual if problem.risk.convex else np.inf
+            within = gap if convex else decrease
             # An empty model is left even where features would gain less than the tolerance.
-            empty = worst > 1e-9 * problem.lam and not state.weights.any()
-            converged = gap <= self.tol * abs(value) and not (empty and n_iter == 0)
-            stalled = 0 if gap < 0.9 * best_gap else stalled + 1
-            best_gap = min(gap, best_gap)
-            if converged or worst == 0 or n_iter >= self.max_iter or stalled > MOST_STALLED:
-                converged = converged or worst == 0
+            leave = n_iter == 0 and worst > 1e-9 * problem.lam and not state.weights.any()
+            converged = worst == 0 or (within <= tol * abs(value) and not leave)
+            progress = decrease > eps * abs(value) and (not convex or gap < 0.9 * previous_gap)
+            stalled = 0 if progress else stalled + 1
+            if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
                 break
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
@@ -98,18 +100,9 @@ class WorkingSets(Solver[SmoothRisk]):
             steps, decrease = state.improve(
                 selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
             )
-            n_iter += max(steps, 1)
+            n_iter += steps
             size = int(1.5 * size)
-            if decrease <= eps * abs(value) or (
-                not problem.risk.convex and decrease <= self.tol * abs(value)
-            ):
-                stalled += 1
-                if not problem.risk.convex:
-                    converged = True
-                    state.settle()
-                    break
-        final = gap if problem.risk.convex else None
-        return Solution(state.theta, state.value, final, n_iter, converged)
+        return Solution(state.theta, value, gap if convex else None, n_iter, converged)
 
 
 @dataclass(frozen=True)
@@ -138,7 +131,8 @@ class MultiplierMethodWorkingSets(MultiplierMethod):
     def _minimise(
         self, problem: Problem[KinkedRisk], start: Array | None, memory: Memory | None
     ) -> Solution:
-        found = super()._minimise(problem, start, memory)
+        solver = replace(self, tol=_sensible_tol(self.tol, problem))
+        found = super(MultiplierMethodWorkingSets, solver)._minimise(problem, start, memory)
         share = problem.penalty(found.theta)
         if found.gap is None or not 0 < share <= NEARLY_EMPTY * abs(found.objective):
             return found
@@ -153,6 +147,11 @@ class MultiplierMethodWorkingSets(MultiplierMethod):
             return found
         gap = max(found.gap - (found.objective - value), 0.0)
         return replace(found, theta=empty, objective=value, gap=gap)
+
+
+def _sensible_tol(tol: float, problem: Problem[Risk]) -> float:
+    """Return the tolerance; in single precision it is not below what can be computed in time."""
+    return max(tol, 0.1 * reachable_tol(0, problem.dtype)) if problem.dtype == np.float32 else tol
 
 
 def _most_violating(violations: Array, live: Array, size: int) -> Array:
@@ -194,6 +193,11 @@ class _State:
             self.residuals = settled.residuals
         return self.problem.pull_back(self.residuals)
 
+    def dual_bound(self, gradient: Array) -> float:
+        """Return a lower bound on the optimum from the settled residuals and their gradient."""
+        inner = float(np.vdot(self.residuals.T, self.scores.T))
+        return dual_bound(self.problem, self.theta, gradient, self.risk_value - inner)
+
     def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
         """Take Newton steps on a working set; return how many, and by how much they decrease."""
         columns = self._take(selection.columns)
@@ -221,13 +225,21 @@ class _State:
             self._columns = take_columns(self.problem.X, numbers)
         return self._columns
 
+    def _curvature(self) -> Curvature:
+        curvature = self.problem.risk.curvature(self.scores)
+        if self.problem.risk.convex:
+            return curvature
+        # Positive, and without the interaction of the classes above the curvature of most risks.
+        factor = 1 if self.problem.risk.n_outputs == 1 else 2
+        return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
+
     def _model_step(
         self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, tol: float
     ) -> Step:
         risk = self.problem.risk
         model = LocalModel(
             columns,
-            risk.curvature(self.scores),
+            self._curvature(),
             selection,
             z,
             gradient,
