@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array, Features
+from immax.solvers.selections import Selection
 
 __all__ = ["FeatureColumns", "take_columns"]
 
@@ -33,6 +34,20 @@ class FeatureColumns:
     def is_sparse(self) -> bool:
         """Whether the columns are a sparse matrix."""
         return bool(sparse.issparse(self.X))
+
+    def places(self, features: Array) -> Array:
+        """Return the places of features among the columns."""
+        return np.searchsorted(self.numbers, features)
+
+    def covers(self, features: Array) -> bool:
+        """Return whether all of these features are among the columns."""
+        return bool(np.isin(features, self.numbers, assume_unique=True).all())
+
+    def weights(self, selection: Selection, z: Array, n_outputs: int) -> Array:
+        """Return selected coefficients as weights of shape (n_outputs, p)."""
+        W = np.zeros((n_outputs, self.numbers.size))
+        W[selection.rows, self.places(selection.cols)] = z
+        return W
 
     def scores(self, W: Array) -> Array:
         """Return ``X W^T``, of shape (n, k), in Fortran order."""
@@ -76,7 +91,7 @@ class FeatureColumns:
         return gram
 
 
-def take_columns(X: Features, numbers: Array) -> FeatureColumns:
+def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
     """Return some columns of the features; all of them are not copied if X is dense.
 
     Parameters
@@ -85,6 +100,8 @@ def take_columns(X: Features, numbers: Array) -> FeatureColumns:
         The features.
     numbers : ndarray of int
         Which columns, ascending.
+    in_order : {"C", "F", "K"}
+        The memory order of a dense copy; "K" takes any.
 
     Returns
     -------
@@ -92,4 +109,12 @@ def take_columns(X: Features, numbers: Array) -> FeatureColumns:
     """
     if sparse.issparse(X):
         return FeatureColumns(sparse.csc_matrix(X[:, numbers]), numbers)
-    return FeatureColumns(X if numbers.size == X.shape[1] else X[:, numbers], numbers)
+    if numbers.size == X.shape[1] and (in_order == "K" or X.flags[f"{in_order}_CONTIGUOUS"]):
+        return FeatureColumns(X, numbers)
+    if in_order != "F":
+        return FeatureColumns(X[:, numbers], numbers)
+    copy = np.empty((X.shape[0], numbers.size), dtype=X.dtype, order="F")
+    for first in range(0, X.shape[0], BLOCK_ROWS):  # in blocks that fit into the cache
+        rows = slice(first, first + BLOCK_ROWS)
+        copy[rows] = X[rows][:, numbers]
+    return FeatureColumns(copy, numbers)

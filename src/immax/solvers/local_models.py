@@ -64,6 +64,11 @@ class LocalModel:
     damping: float
 
     @cached_property
+    def local(self) -> Array:
+        """The place of each coefficient's feature among the columns."""
+        return self.columns.places(self.selection.cols)
+
+    @cached_property
     def inverse_total(self) -> Array:
         """The inverse of the curvature in the biases, zero without biases."""
         if self.bias_slope is None:
@@ -80,7 +85,7 @@ class LocalModel:
         """What is added to the diagonal, also where the risk has no curvature at all."""
         entries = self.curvature.diagonal()
         largest = max(float(np.abs(entries).max(initial=0)), 1e-3 / entries.shape[0])
-        return self.damping * largest * self.columns.squares()[self.selection.local]
+        return self.damping * largest * self.columns.squares()[self.local]
 
     def biases(self, crossed: Array) -> Array:
         """Return the change of the biases for ``H_bw delta``."""
@@ -106,7 +111,7 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     selection, k = model.selection, model.n_outputs
     p = selection.rows.size
     places = [np.flatnonzero(selection.rows == a) for a in range(k)]
-    local = [selection.local[inside] for inside in places]
+    local = [model.local[inside] for inside in places]
     hessian, cross = np.zeros((p, p)), np.zeros((p, k))
     for a in range(k):
         for b in range(a, k):
@@ -151,14 +156,14 @@ def accelerated_step(model: LocalModel, tol: float) -> Step:
 
     def product(delta: Array) -> tuple[Array, Array]:
         """Return the model's matrix times a change, and the sums that the biases respond to."""
-        W = selection.local_weights(delta, model.n_outputs)
+        W = model.columns.weights(selection, delta, model.n_outputs)
         scores = model.columns.scores(W)
         bent = model.curvature.product(scores)
         crossed = bent.sum(axis=0, dtype=np.float64)
         if model.bias_slope is not None:
             shift = -model.inverse_total @ crossed
             bent = model.curvature.product(scores + shift.astype(dtype))
-        pulled = model.columns.pull_back(bent)[selection.rows, selection.local]
+        pulled = model.columns.pull_back(bent)[selection.rows, model.local]
         return pulled + damping * delta, crossed
 
     gradient = model.gradient
@@ -167,7 +172,7 @@ def accelerated_step(model: LocalModel, tol: float) -> Step:
         shift = -model.inverse_total @ model.bias_slope
         rows = np.broadcast_to(shift.astype(dtype), (model.columns.X.shape[0], model.n_outputs))
         bent = model.curvature.product(np.asfortranarray(rows))
-        gradient = gradient + model.columns.pull_back(bent)[selection.rows, selection.local]
+        gradient = gradient + model.columns.pull_back(bent)[selection.rows, model.local]
     steepness = _largest_eigenvalue(product, model.z.size)
     z, slopes = model.z, gradient
     previous, memory, crossed = z, 1.0, np.zeros(model.n_outputs)

@@ -36,19 +36,9 @@ class Selection:
     ridge: float
 
     @cached_property
-    def _columns(self) -> tuple[Array, Array]:
-        columns, local = np.unique(self.cols, return_inverse=True)
-        return columns, np.asarray(local).reshape(-1)
-
-    @property
     def columns(self) -> Array:
         """The features that the coefficients belong to, ascending."""
-        return self._columns[0]
-
-    @property
-    def local(self) -> Array:
-        """The place of each coefficient's feature in ``columns``."""
-        return self._columns[1]
+        return np.unique(self.cols)
 
     @cached_property
     def scalar(self) -> bool:
@@ -58,12 +48,6 @@ class Selection:
     def take(self, W: Array) -> Array:
         """Return the selected entries of an array of shape (k, d), in double precision."""
         return W[self.rows, self.cols].astype(np.float64)
-
-    def local_weights(self, z: Array, n_outputs: int) -> Array:
-        """Return the coefficients as weights of shape (n_outputs, number of columns)."""
-        W = np.zeros((n_outputs, self.columns.size))
-        W[self.rows, self.local] = z
-        return W
 
     def norms(self, z: Array) -> Array:
         """Return the Euclidean norm of every block."""

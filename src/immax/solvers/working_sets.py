@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from immax.arrays import Array
+from immax.compiled import has_numba
 from immax.losses.risks import Curvature, DiagonalCurvature, KinkedRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
+from immax.solvers.column_descent import column_step
 from immax.solvers.duality import dual_bound
 from immax.solvers.feature_columns import FeatureColumns, take_columns
 from immax.solvers.gap import reachable_tol
@@ -26,7 +29,9 @@ FIRST_BLOCKS = 50  # in a working set, besides those that are not zero
 MAX_INNER = 10  # Newton steps on one working set
 INNER_SHARE = 0.2  # of the largest violation, at which a working set is left
 FORCING = 0.1  # of the violation in the working set, to which a model is minimised
-MAX_GRAM = 1200  # coefficients of a model that is minimised with its matrix
+MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
+FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
+FEW_COLUMNS = 200  # dense features of which none is worth leaving out
 MAX_REDUCTIONS = 40
 LEAST_DAMPING = 1e-9
 NEARLY_EMPTY = 1e-2  # share of the penalty in the objective, where the empty model is tried
@@ -200,12 +205,13 @@ class _State:
 
     def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
         """Take Newton steps on a working set; return how many, and by how much they decrease."""
-        columns = self._take(selection.columns)
+        columns = self._take(selection)
+        local = columns.places(selection.cols)
         z = selection.take(self.weights)
         steps, decrease = 0, 0.0
         while steps < max_steps:
             pulled = columns.pull_back(self.residuals)
-            gradient = pulled[selection.rows, selection.local].astype(np.float64)
+            gradient = pulled[selection.rows, local].astype(np.float64)
             worst = float(selection.violations(z, gradient).max(initial=0))
             if steps and worst <= tol:
                 break
@@ -219,11 +225,29 @@ class _State:
         weights[selection.rows, selection.cols] = z
         return steps, decrease
 
-    def _take(self, numbers: Array) -> FeatureColumns:
-        if self._columns is None or not np.array_equal(numbers, self._columns.numbers):
-            self._columns = None  # releases the memory before more is taken
-            self._columns = take_columns(self.problem.X, numbers)
-        return self._columns
+    def _minimiser(self, selection: Selection) -> Callable[[LocalModel, float], Step]:
+        """Return the function that minimises the model of a working set."""
+        size = selection.rows.size
+        if self.problem.is_sparse and size > FEW and has_numba() and selection.scalar:
+            return column_step
+        if size <= MAX_GRAM:
+            return gram_step
+        return column_step if has_numba() and selection.scalar else accelerated_step
+
+    def _take(self, selection: Selection) -> FeatureColumns:
+        """Return columns that cover the selection; they are copied rarely."""
+        numbers, d = selection.columns, self.problem.X.shape[1]
+        order = "F" if self._minimiser(selection) is column_step else "K"
+        if not self.problem.is_sparse and (d <= FEW_COLUMNS or 2 * numbers.size > d):
+            numbers = np.arange(d)
+        known = self._columns
+        fits = known is not None and (
+            self.problem.is_sparse or order == "K" or known.X.flags.f_contiguous
+        )
+        if known is None or not fits or not known.covers(numbers):
+            known = self._columns = None  # releases the memory before more is taken
+            known = self._columns = take_columns(self.problem.X, numbers, order)
+        return known
 
     def _curvature(self) -> Curvature:
         curvature = self.problem.risk.curvature(self.scores)
@@ -248,8 +272,7 @@ class _State:
             risk.n_outputs,
             self._damping,
         )
-        minimise = gram_step if z.size <= MAX_GRAM else accelerated_step
-        return minimise(model, tol)
+        return self._minimiser(selection)(model, tol)
 
     def _search(
         self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, step: Step
@@ -257,7 +280,7 @@ class _State:
         """Shorten the step until the objective decreases; return by how much, and the new z."""
         risk, k = self.problem.risk, self.problem.risk.n_outputs
         delta = step.z - z
-        ray = columns.scores(selection.local_weights(delta, k))
+        ray = columns.scores(columns.weights(selection, delta, k))
         if self.problem.fit_intercept:
             ray = ray + step.biases.astype(ray.dtype)
         penalty = selection.penalty(z)
