@@ -18,6 +18,7 @@ from immax.evaluation.estimators import (
     make_estimator,
     network_spec,
 )
+from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 
 pytest.importorskip("imblearn")
@@ -45,6 +46,38 @@ def test_every_linear_method_fits_and_predicts(method, data):
     assert np.mean(model.predict(X) == y) > 0.6
     if hasattr(model, "predict_proba"):
         assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+AIMS = ("balanced_accuracy", "f1", "log_loss")
+PLAIN = {
+    "immax",
+    "immax_hinge",
+    "immax_score",
+    "immax_bayes",
+    "immax_loo",
+    "immax_theory",
+    "immax_best",
+    "hinge",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [("linear", method) for method in sorted(set(ESTIMATORS["linear"]) - PLAIN)]
+    + [("trees", method) for method in sorted(set(ESTIMATORS["trees"]) - {"easy_ensemble"})]
+    + [("kernel", "svc")],
+)
+def test_every_method_is_tuned_for_every_aim(model, method, data):
+    if model == "trees":
+        pytest.importorskip("xgboost")
+    X, y = data
+    selection = replace(SELECTION, aims=AIMS)
+    tuned = make_estimator(model, method, y, selection, {}, seed=0).fit(X, y)
+    for aim in ("balanced_accuracy", "f1"):
+        assert METRICS["balanced_accuracy"].score_labels(y, tuned.for_aim(aim).predict(X)) > 0.55
+    if hasattr(tuned.for_aim("log_loss"), "predict_proba"):
+        rare = [np.sum(tuned.for_aim(aim).predict(X)) for aim in ("balanced_accuracy", "log_loss")]
+        assert rare[0] >= rare[1]  # balanced accuracy never asks for fewer rare labels
 
 
 def test_hinge_has_equal_margins_only(data):

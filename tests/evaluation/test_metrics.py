@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from sklearn import metrics as reference
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV
 
 from immax.evaluation.metrics import (
     METRICS,
@@ -51,6 +54,8 @@ def test_measures_agree_with_scikit_learn():
     assert values["accuracy"] == pytest.approx(reference.accuracy_score(y, labels))
     expected = reference.balanced_accuracy_score(y, labels)
     assert values["balanced_accuracy"] == pytest.approx(expected)
+    assert values["f1"] == values["macro_f1"]
+    assert values["mcc"] == pytest.approx(reference.matthews_corrcoef(y, labels))
     assert values["macro_f1"] == pytest.approx(reference.f1_score(y, labels, average="macro"))
     assert values["log_loss"] == pytest.approx(reference.log_loss(y, proba))
     expected = reference.average_precision_score(np.eye(3)[y], proba, average="macro")
@@ -84,7 +89,8 @@ def test_impossible_predictions_have_a_finite_log_probability():
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
 def test_rows_of_the_registry_are_consistent(metric):
     assert METRICS[metric.name] is metric
-    get_scorer(metric.scorer)
+    if metric.scorer:
+        get_scorer(metric.scorer)
     assert metric.sign == (1 if metric.higher_is_better else -1)
     assert metric.factor == (100 if metric.is_share else 1)
     assert "_" not in metric.title
@@ -92,3 +98,30 @@ def test_rows_of_the_registry_are_consistent(metric):
     y, labels, proba = predictions()
     best = metric.compute(y, y, np.eye(3)[y], 3)
     assert metric.sign * best >= metric.sign * metric.compute(y, labels, proba, 3)
+
+
+def test_metrics_of_two_classes_are_those_of_the_rarer():
+    y, labels = np.array([0, 0, 1, 1, 1, 1, 1]), np.array([0, 1, 0, 1, 1, 1, 1])
+    values = measure(y, labels, None, 2)
+    assert values["f1"] == pytest.approx(reference.f1_score(y, labels, pos_label=0))
+    assert values["cost_10_to_1"] == pytest.approx((10 + 1) / 7)
+    assert values["gmean"] == pytest.approx(np.sqrt(1 / 2 * 4 / 5))
+
+
+def test_macro_f1_leaves_out_classes_without_samples_and_predictions():
+    y, labels = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    expected = reference.f1_score(y, labels, average="macro")
+    assert measure(y, labels, None, 3)["macro_f1"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
+def test_a_metric_is_a_scorer_of_any_labels(metric):
+    X, y = make_classification(200, weights=[0.8], random_state=0)
+    names = np.array(["yes", "no"])[y]
+    model = LogisticRegression().fit(X, names)
+    codes = np.searchsorted(model.classes_, names)
+    labels = np.searchsorted(model.classes_, model.predict(X))
+    expected = metric.compute(codes, labels, model.predict_proba(X), 2)
+    assert metric.score(model, X, names) == pytest.approx(metric.sign * expected)
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-3, 1.0]}, scoring=metric.score, cv=2)
+    assert np.isfinite(search.fit(X, names).best_score_)

@@ -28,7 +28,10 @@ def plain_ce(h, y):
 
 
 def plain_rw(h, y):
-    return -M / COUNTS[y] * math.log(softmax_p(h, y))
+    """The printed m / m_y, of which the mean over the samples is made one."""
+    weights = [M / m for m in COUNTS]
+    mean = sum(m * w for m, w in zip(COUNTS, weights, strict=True)) / M
+    return -weights[y] / mean * math.log(softmax_p(h, y))
 
 
 def plain_bs(h, y):
@@ -46,8 +49,12 @@ def plain_la(h, y, tau):
     return -math.log(math.exp(h[y] + tau * math.log(COUNTS[y])) / total)
 
 
-def plain_cb(h, y, gamma):
-    return -(1 - gamma) / (1 - gamma ** (COUNTS[y] / M)) * math.log(softmax_p(h, y))
+def plain_cb(h, y, gamma, exponent="count"):
+    if exponent == "share":  # as the appendix prints it
+        return -(1 - gamma) / (1 - gamma ** (COUNTS[y] / M)) * math.log(softmax_p(h, y))
+    weights = [(1 - gamma) / (1 - gamma**m) for m in COUNTS]
+    mean = sum(m * w for m, w in zip(COUNTS, weights, strict=True)) / M
+    return -weights[y] / mean * math.log(softmax_p(h, y))
 
 
 def plain_focal(h, y, gamma):
@@ -75,6 +82,8 @@ CASES = [
     ("bs", {}, plain_bs),
     ("la", {"tau": 0.3}, plain_la),
     ("cb", {"gamma": 0.7}, plain_cb),
+    ("cb", {"gamma": 0.99}, plain_cb),
+    ("cb", {"gamma": 0.7, "exponent": "share"}, plain_cb),
     ("focal", {"gamma": 1.5}, plain_focal),
     ("focal", {"gamma": 0.3}, plain_focal),
     ("ldam", {"C": 2.0}, plain_ldam),
@@ -117,13 +126,38 @@ def test_identities_that_the_paper_names():
     np.testing.assert_allclose(loss("la", tau=1.0), loss("bs"))
     np.testing.assert_allclose(loss("focal", gamma=0.0), loss("ce"))
     balanced = [250] * 4
-    for method in ("bs", "la"):
+    for method in ("rw", "bs", "la", "cb"):
         np.testing.assert_allclose(loss(method, balanced), loss("ce"))
-    # Up to the constants that the formulas imply.
-    np.testing.assert_allclose(loss("rw", balanced), 4 * loss("ce"))
-    cb = (1 - 0.9) / (1 - 0.9**0.25)
-    np.testing.assert_allclose(loss("cb", balanced, gamma=0.9), cb * loss("ce"))
+    # As printed, CB is cross-entropy up to a constant.
+    printed = loss("cb", balanced, gamma=0.9, exponent="share")
+    np.testing.assert_allclose(printed, (1 - 0.9) / (1 - 0.9**0.25) * loss("ce"))
     np.testing.assert_allclose(loss("immax", balanced, total=4), loss("ce"))
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.9, 0.9999, 1 - 1e-12])
+def test_weights_have_mean_one_over_the_samples(gamma):
+    for spec in (make_spec("rw", COUNTS), make_spec("cb", COUNTS, gamma=gamma)):
+        assert np.average(spec.weight, weights=COUNTS) == pytest.approx(1, rel=1e-12)
+
+
+def test_class_balanced_weights_lie_between_cross_entropy_and_re_weighting():
+    np.testing.assert_allclose(make_spec("cb", COUNTS, gamma=1e-9).weight, 1, rtol=1e-8)
+    near_one = make_spec("cb", COUNTS, gamma=1 - 1e-12).weight
+    np.testing.assert_allclose(near_one, make_spec("rw", COUNTS).weight, rtol=1e-3)
+
+
+def test_the_printed_exponent_is_re_weighting_over_the_whole_grid():
+    """The numbers by which the documentation calls it a probable misprint: CIFAR-10, ratio 100."""
+    counts = np.round(5000 * 100 ** (-np.arange(10) / 9))
+
+    def ratio(gamma, exponent):
+        weight = make_spec("cb", counts, gamma=gamma, exponent=exponent).weight
+        return weight[-1] / weight[0]
+
+    assert ratio(0.1, "share") == pytest.approx(65.46, abs=0.01)
+    assert ratio(0.9999, "share") == pytest.approx(100.0, abs=0.01)
+    assert ratio(0.1, "count") == pytest.approx(1.0, abs=0.005)
+    assert ratio(0.9999, "count") == pytest.approx(78.89, abs=0.01)
 
 
 def test_grids_are_the_paper_s():
@@ -161,6 +195,7 @@ def test_every_grid_value_makes_a_spec(method):
         ("la", {"tau": 0}, "tau must be a positive number; got 0"),
         ("la", {"t": 1}, "unexpected keyword argument 't'"),
         ("cb", {"gamma": 1.0}, "gamma must be strictly between 0 and 1"),
+        ("cb", {"exponent": "m"}, "exponent must be 'count' or 'share'; got 'm'"),
         ("focal", {"gamma": -1}, "focus must be a finite number of at least 0"),
         ("ldam", {"C": np.nan}, "C must be a positive number"),
         ("equal", {"p": 1.0}, "p must be strictly between"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from immax.bench.sections import TrainingPlan
@@ -36,9 +36,9 @@ Grid: TypeAlias = Mapping[str, tuple[float, ...]]
 
 Json: TypeAlias = dict[str, Any]
 
-# Fields of a recipe that earlier versions did not have: they are part of the JSON only when they
-# are used, so that cells keep their identity.
-ADDED_LATER = frozenset({"clip"})
+# Fields of a recipe or a selection that earlier versions did not have: they are part of the JSON
+# only when they are used, so that cells keep their identity.
+ADDED_LATER = frozenset({"aims", "clip"})
 RENAMED = {
     "set_name": "set",
     "class_name": "class",
@@ -57,7 +57,9 @@ class DataSpec:
     path, target : str, optional
         The file and the label column of a table.
     folds : int, optional
-        Outer folds of tables and of KEEL's data sets.
+        Outer folds of tables and of collections of data sets.
+    max_rows : int, optional
+        Larger tables are reduced to this many rows.
     features : {"pixels", "patches"}, optional
         Features of images.
     patches : int, optional
@@ -71,6 +73,7 @@ class DataSpec:
     folds: int | None = None
     features: str | None = None
     patches: int | None = None
+    max_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Variant:
     Parameters
     ----------
     set_name : str, optional
-        A data set of KEEL.
+        A data set of a collection.
     kind : {"none", "long_tailed", "step", "one_vs_rest"}, optional
         The kind of imbalance of images.
     class_name : str, optional
@@ -111,6 +114,9 @@ class Cell:
         The test sets.
     model, method : str
         Names of ``immax.evaluation.estimators``.
+    revision : int, default=1
+        The revision of the method's loss in the catalogue: results of an earlier one are those of
+        another cell.
     """
 
     stage: ClassVar[str] = "final"
@@ -120,6 +126,7 @@ class Cell:
     tests: tuple[str, ...]
     model: str
     method: str
+    revision: int = field(default=1, kw_only=True)
 
     def to_json(self) -> Json:
         """Return the description that the identity is a hash of.
@@ -128,7 +135,7 @@ class Cell:
         -------
         dict
         """
-        return {
+        description = {
             "data": _given(self.data),
             "variant": _given(self.variant),
             "tests": list(self.tests),
@@ -136,6 +143,7 @@ class Cell:
             "method": self.method,
             "stage": self.stage,
         }
+        return description | ({"revision": self.revision} if self.revision > 1 else {})
 
     @property
     def id(self) -> str:
@@ -279,16 +287,18 @@ def cell_from_json(content: Json) -> Cell:
         content["model"],
         content["method"],
     )
+    revision = content.get("revision", 1)
     if "selection" in content:
         given = content["selection"]
         selection = Selection(**{key: _frozen(value) for key, value in given.items()})
         grid = {name: tuple(values) for name, values in content["grid"].items()}
-        return EstimatorCell(*common, selection, grid, content["run"])
+        return EstimatorCell(*common, selection, grid, content["run"], revision=revision)
     training = TrainingPlan(**content["training"])
     if content["stage"] == "trial":
-        return TrialCell(*common, training, content["params"], content["folds"], content["fold"])
-    select = content["select"]
-    return NetworkCell(*common, training, tuple(select["of"]), select["by"], content["run"])
+        own = (content["params"], content["folds"], content["fold"])
+        return TrialCell(*common, training, *own, revision=revision)
+    points, scoring = tuple(content["select"]["of"]), content["select"]["by"]
+    return NetworkCell(*common, training, points, scoring, content["run"], revision=revision)
 
 
 def digest_cells(ids: list[str]) -> str:

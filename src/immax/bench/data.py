@@ -18,9 +18,12 @@ from immax.arrays import Array
 from immax.bench.cells import Cell, DataSpec, Variant
 from immax.bench.features import patch_features, pixel_features
 from immax.datasets import ImageData, class_shares, keep_shares
+from immax.datasets.registry import COLLECTIONS
 from immax.validation import nearest
 
 __all__ = ["Split", "load_split"]
+
+FEWEST = 10  # samples of a class that are kept when a table is reduced
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def load_split(
     -------
     Split
     """
-    if cell.data.name in ("keel", "table"):
+    if cell.data.name == "table" or cell.data.name in COLLECTIONS:
         return _table_split(cell.data, cell.variant, data_dir, run)
     return _image_split(cell.data, cell.variant, cell.tests, data_dir, run, flat, download)
 
@@ -145,10 +148,16 @@ def _made_up() -> ImageData:
 
 
 @lru_cache(maxsize=1)
-def _table(name: str, own: str, target: str) -> tuple[Array, Array, tuple[str, ...]]:
-    if name == "keel":
-        X, y = datasets.load_keel(own)
-        return X, y, ("negative", "positive")
+def _table(
+    name: str, own: str, target: str, max_rows: int | None
+) -> tuple[Array, Array, tuple[str, ...]]:
+    if name in COLLECTIONS:
+        X, y, names = COLLECTIONS[name].load(own)
+        if max_rows is not None and len(y) > max_rows:
+            shares = np.maximum(max_rows / len(y), np.minimum(FEWEST / np.bincount(y), 1))
+            kept = keep_shares(y, shares, random_state=0)
+            X, y = X[kept], y[kept]
+        return X, y, names
     frame, labels = datasets.read_table(own, target)
     if frame.select_dtypes("number").shape[1] < frame.shape[1]:
         from pandas import get_dummies
@@ -160,7 +169,7 @@ def _table(name: str, own: str, target: str) -> tuple[Array, Array, tuple[str, .
 
 def _table_split(data: DataSpec, variant: Variant, data_dir: str | None, run: int) -> Split:
     own = variant.set_name or str(Path(data_dir or ".") / (data.path or ""))
-    X, y, names = _table(data.name, own, data.target or "")
+    X, y, names = _table(data.name, own, data.target or "", data.max_rows)
     folds = StratifiedKFold(data.folds, shuffle=True, random_state=1 + run)
     train, test = list(folds.split(X, y))[variant.fold or 0]
     prepare = make_pipeline(

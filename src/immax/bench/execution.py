@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -15,7 +16,9 @@ from immax.bench.data import Split, load_split
 from immax.bench.outcomes import CellResult, HeldOutResult
 from immax.bench.store import Store
 from immax.bench.surfaces import surface
+from immax.evaluation.aim_search import AimedClassifier
 from immax.evaluation.estimators import describe_choice, make_estimator, network_spec
+from immax.evaluation.meta_estimators import Classifier
 from immax.evaluation.metrics import measure
 from immax.links import by_score, spec_proba
 
@@ -84,6 +87,9 @@ def _fit_estimator(cell: EstimatorCell, split: Split) -> CellResult:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # corners of a grid may not converge
         model.fit(split.X, split.y)
+    if cell.selection.aims:
+        return _evaluate_aims(cast(AimedClassifier, model), cell.selection.aims, split)
+    model = cast(Classifier, model)
     tests = {}
     for name, (X, y) in split.tests.items():
         predicted = np.asarray(model.predict(X))
@@ -91,6 +97,20 @@ def _fit_estimator(cell: EstimatorCell, split: Split) -> CellResult:
         metrics = measure(y, predicted, proba, len(split.class_names))
         tests[name] = HeldOutResult(metrics, predicted, y)
     return CellResult(describe_choice(model), tests)
+
+
+def _evaluate_aims(model: AimedClassifier, aims: Sequence[str], split: Split) -> CellResult:
+    """Evaluate the classifier of every aim on the one test set; predictions are not kept."""
+    ((X, y),) = split.tests.values()
+    tests, chosen = {}, {}
+    for aim in aims:
+        own = model.for_aim(aim)
+        proba = own.predict_proba(X) if hasattr(own, "predict_proba") else None
+        metrics = measure(y, np.asarray(own.predict(X)), proba, len(split.class_names))
+        tests[aim] = HeldOutResult(metrics)
+        params = getattr(model, "best_params_", {}).get(aim)
+        chosen[aim] = describe_choice(own) if params is None else params
+    return CellResult(chosen, tests)
 
 
 def _train_network(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from immax.atomic import write_text
-from immax.bench.outcomes import PlanResults
+from immax.bench.outcomes import PlanResults, Record
 from immax.bench.provenance import with_origin
-from immax.bench.rank_tables import rank_table
+from immax.bench.rank_tables import RankTable, rank_table
 from immax.bench.results import Results
 from immax.bench.surface_tables import Surfaces, read_surfaces, surface_table
 from immax.bench.tables import MANY, result_tables
+from immax.datasets.registry import COLLECTIONS
 from immax.evaluation.metrics import METRICS
 from immax.plots.ranks import plot_ranks
 from immax.plots.surfaces import plot_surfaces
@@ -53,9 +54,10 @@ def write_page(
     ]
     if words is not None:
         lines += [words.read_text(encoding="utf-8").strip(), ""]
-    arranged, surfaces = Results(records), read_surfaces(records)
+    collections = [Results(own) for own in _by_collection(records)]
+    surfaces = read_surfaces(records)
     for metric in METRICS.values():
-        tables = _tables(arranged, metric.name, reference, out)
+        tables = [line for own in collections for line in _tables(own, metric.name, reference, out)]
         tables += _surfaces(surfaces, metric.name, out)
         if tables:
             lines += [f"## {metric.title.capitalize()}", "", *tables]
@@ -68,6 +70,15 @@ def _origin(results: PlanResults) -> str:
     return f"{commit}, {known.date}"
 
 
+def _by_collection(records: Sequence[Record]) -> list[list[Record]]:
+    """Return the records of every collection of tables, and those of all other data together."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        name = record.cell.data.name
+        groups.setdefault(name if name in COLLECTIONS else "", []).append(record)
+    return list(groups.values())
+
+
 def _tables(results: Results, metric: str, reference: str, out: Path) -> list[str]:
     lines: list[str] = []
     if len(results.columns) < MANY:
@@ -77,14 +88,16 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
         return lines
     for model in results.models:
         for test in results.tests:
+            if test in METRICS and metric not in (test, "log_loss"):
+                continue  # methods were tuned for another aim
             ranked = rank_table(results, model, test, metric, reference)
             if not ranked.methods:
                 continue
-            picture = out.with_name(f"{out.stem}-{model}-{metric}.svg")
+            picture = out.with_name(f"{out.stem}-{_stem(results, model, test, metric)}.svg")
             with _same_ids():
                 plot_ranks(ranked.methods, ranked.ranks, len(results.columns), picture)
             lines += [
-                f"{ranked.table.title}, {len(results.columns)} data sets "
+                f"{_title(results, ranked, test)}, {len(results.columns)} data sets "
                 f"(Friedman p = {ranked.friedman_p:.1g}):",
                 "",
                 ranked.table.markdown(),
@@ -92,6 +105,21 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
                 "",
             ]
     return lines
+
+
+def _stem(results: Results, model: str, test: str, metric: str) -> str:
+    """Return what the file names of pictures end with."""
+    if test not in METRICS:
+        return f"{model}-{metric}"
+    collection = results.records[0].cell.data.name
+    return "-".join([collection, model, metric, *([] if test == metric else [test])])
+
+
+def _title(results: Results, ranked: RankTable, test: str) -> str:
+    if test not in METRICS:
+        return ranked.table.title
+    aim = METRICS[test].title
+    return f"{results.records[0].cell.data.name}, {ranked.table.title}, tuned for {aim}"
 
 
 def _surfaces(surfaces: list[Surfaces], metric: str, out: Path) -> list[str]:

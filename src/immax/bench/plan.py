@@ -17,8 +17,10 @@ from immax.bench.cells import (
     digest_cells,
 )
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
-from immax.evaluation.estimators import NETWORKS, grid_points, known_methods
+from immax.datasets.registry import COLLECTIONS
+from immax.evaluation.estimators import NETWORKS, TWO_CLASSES, grid_points, known_methods
 from immax.evaluation.selection import Selection
+from immax.losses.catalog import METHODS
 
 __all__ = ["Plan"]
 
@@ -67,10 +69,9 @@ class Plan:
         imbalance = self.imbalance
         for name in self.data.names:
             data = self._data_spec(name)
-            if name == "keel":
-                from immax.datasets import keel_names
-
-                for own in self.data.sets or keel_names():
+            if name in COLLECTIONS:
+                known = COLLECTIONS[name].names()
+                for own in [own for own in self.data.sets if own in known] or known:
                     for fold in range(self.data.folds):
                         yield data, Variant(set_name=own, fold=fold)
             elif name == "table":
@@ -95,8 +96,10 @@ class Plan:
         """
         cells: list[Cell] = []
         for (data, variant), model, method in product(self.variants(), self.models, self.methods):
-            if method in known_methods(model):
-                common = (data, variant, self.imbalance.tests, model, method)
+            many = data.name in COLLECTIONS and not COLLECTIONS[data.name].two_classes
+            if method in known_methods(model) and not (many and method in TWO_CLASSES):
+                tests = self.selection.aims or self.imbalance.tests
+                common = (data, variant, tests, model, method)
                 make = self._network_cells if model in NETWORKS else self._estimator_cells
                 cells += make(*common)
         return sorted(cells, key=lambda cell: cell.stage == "final")
@@ -105,21 +108,23 @@ class Plan:
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.selection, self._grid(model, method))
-        return [EstimatorCell(*common, run) for run in range(self.runs)]
+        revision = _revision(method)
+        return [EstimatorCell(*common, run, revision=revision) for run in range(self.runs)]
 
     def _network_cells(
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.training)
         points = tuple(grid_points(method, self._grid(model, method), self.selection.trials))
-        folds = self.selection.folds
+        folds, revision = self.selection.folds, _revision(method)
         trials: list[Cell] = [
-            TrialCell(*common, point, folds, fold)
+            TrialCell(*common, point, folds, fold, revision=revision)
             for point in points
             for fold in range(self.selection.use_folds or folds)
         ]
         finals = [
-            NetworkCell(*common, points, self.selection.scoring, run) for run in range(self.runs)
+            NetworkCell(*common, points, self.selection.scoring, run, revision=revision)
+            for run in range(self.runs)
         ]
         return [*(trials if len(points) > 1 else ()), *finals]
 
@@ -132,8 +137,8 @@ class Plan:
         data = self.data
         if name == "table":
             return DataSpec(name, data.share, data.path, data.target, data.folds)
-        if name == "keel":
-            return DataSpec(name, data.share, folds=data.folds)
+        if name in COLLECTIONS:
+            return DataSpec(name, data.share, folds=data.folds, max_rows=data.max_rows or None)
         own = data.features[data.names.index(name) if len(data.features) > 1 else 0]
         patches = data.patches if own == "patches" else None
         return DataSpec(name, data.share, features=own, patches=patches)
@@ -142,3 +147,8 @@ class Plan:
     def digest(self) -> str:
         """A hash of all cells: plans with the same digest ask for the same work."""
         return digest_cells([cell.id for cell in self.cells()])
+
+
+def _revision(method: str) -> int:
+    """Return the revision of a method's loss; methods outside of the catalogue have none."""
+    return METHODS[method].revision if method in METHODS else 1

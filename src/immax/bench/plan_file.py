@@ -11,9 +11,10 @@ from typing import Any
 from immax.bench.cells import Grid
 from immax.bench.plan import Plan
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
-from immax.datasets.registry import READERS
+from immax.datasets.registry import COLLECTIONS, READERS
 from immax.errors import WrongCall
-from immax.evaluation.estimators import MODELS, known_methods
+from immax.evaluation.estimators import ESTIMATORS, MODELS, known_methods
+from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 from immax.validation import nearest
 
@@ -21,7 +22,7 @@ __all__ = ["PlanError", "load_plan", "parse_plan"]
 
 KINDS = ("none", "long_tailed", "step", "one_vs_rest")
 TESTS = ("imbalanced", "balanced")
-DATA = (*READERS, "keel", "table", "made_up_images")
+DATA = (*READERS, *COLLECTIONS, "table", "made_up_images")
 TOP = {"name": str, "title": str, "about": str, "runs": int, "models": list, "methods": list}
 SECTIONS = {
     "data": DataPlan,
@@ -179,6 +180,16 @@ def _check(plan: Plan) -> None:
         raise PlanError(f"training.clip must be 0 or more; got {training.clip}")
     _among("training.augment", training.augment, ("none", "crop", "crop_flip"))
     _among("training.precision", training.precision, ("float32", "bfloat16"))
+    for aim in selection.aims:
+        _among("metric in selection.aims", aim, METRICS)
+        if METRICS[aim].make_aim is None:
+            raise PlanError(
+                f"no decisions aim at {aim!r}; selection.aims takes metrics that have an aim"
+            )
+    if selection.aims and any(model not in ESTIMATORS for model in plan.models):
+        raise PlanError(f"selection.aims is for the models {', '.join(ESTIMATORS)}")
+    if selection.aims and any(name not in (*COLLECTIONS, "table") for name in plan.data.names):
+        raise PlanError("selection.aims is for tables, which have one test set")
     if selection.folds < 2:
         raise PlanError(f"selection.folds must be at least 2; got {selection.folds}")
     if selection.use_folds > selection.folds:

@@ -16,7 +16,8 @@ class DataPlan:
     names : tuple of str
         Data sets, such as "cifar10" or "keel".
     sets : tuple of str, default=()
-        Data sets of KEEL; all of them if none are named.
+        Data sets of the collections "keel" and "multiclass"; all of a collection if none of its
+        own are named.
     path, target : str, default=""
         The file of a table, and the column with its labels.
     features : tuple of str, default=("pixels",)
@@ -27,6 +28,9 @@ class DataPlan:
         The share of every class that is kept, before any imbalance.
     folds : int, default=5
         Outer folds, for data without a test set.
+    max_rows : int, default=0
+        Data sets of collections with more rows are reduced to this many, drawn at random from
+        every class, at least ten of each; 0 for no limit.
     """
 
     names: tuple[str, ...]
@@ -37,6 +41,7 @@ class DataPlan:
     patches: int = 600
     share: float = 1.0
     folds: int = 5
+    max_rows: int = 0
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
     selection = Selection(
         folds=INNER_FOLDS,
         trials=TRIALS,
-        scoring=METRICS[protocol.metric].scorer,
+        scoring=METRICS[protocol.metric].scorer or protocol.metric,
         lams=LAMS,
         powers=POWERS,
     )

@@ -13,6 +13,7 @@ from immax.datasets.imbalance import (
     subset,
 )
 from immax.datasets.keel import keel_names, load_keel
+from immax.datasets.multiclass import load_multiclass, multiclass_names
 from immax.datasets.page_blocks import load_page_blocks
 from immax.datasets.registry import load_images
 from immax.datasets.synthetic import (
@@ -39,9 +40,11 @@ __all__ = [
     "load_images",
     "load_keel",
     "load_mnist",
+    "load_multiclass",
     "load_page_blocks",
     "load_tiny_imagenet",
     "long_tailed",
+    "multiclass_names",
     "read_chunks",
     "read_frame",
     "read_table",

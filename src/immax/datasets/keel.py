@@ -16,7 +16,7 @@ import numpy as np
 from immax.arrays import Array
 from immax.validation import nearest
 
-__all__ = ["keel_names", "load_keel"]
+__all__ = ["encode_column", "keel_names", "load_keel"]
 
 MISSING = {"", "?", "<null>"}
 LABELS = {"negative": 0, "positive": 1}
@@ -83,12 +83,30 @@ def load_keel(name: str) -> tuple[Array, Array]:
             f"{path.name} is damaged: expected rows of one length that end in 'negative' or "
             f"'positive'; got lengths {sorted(widths)}"
         )
-    columns = [column for cells in zip(*rows, strict=True) for column in _encode(cells)]
+    columns = [column for cells in zip(*rows, strict=True) for column in encode_column(cells)]
     y = np.array([LABELS[row[-1]] for row in rows])
     return np.column_stack(columns[: -len(LABELS)]), y
 
 
-def _encode(cells: tuple[str, ...]) -> list[Array]:
+def encode_column(cells: tuple[str, ...]) -> list[Array]:
+    """Return a column of text as one column of numbers, or as one for each category.
+
+    Parameters
+    ----------
+    cells : tuple of str
+
+    Returns
+    -------
+    list of ndarray
+        Missing numbers are NaN; missing categories are zero in all columns.
+
+    Examples
+    --------
+    >>> encode_column(("1", "?", "2.5"))
+    [array([1. , nan, 2.5])]
+    >>> encode_column(("red", "blue"))
+    [array([0., 1.]), array([1., 0.])]
+    """
     try:
         return [np.array([np.nan if cell in MISSING else float(cell) for cell in cells])]
     except ValueError:

@@ -1,4 +1,4 @@
-"""The image data sets by name: one row for each reader."""
+"""Data sets by name: one row for each reader of images, and for each collection of tables."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from immax.arrays import Array
 from immax.datasets.cifar import load_cifar10, load_cifar100
 from immax.datasets.idx import load_fashion_mnist, load_mnist
 from immax.datasets.images import ImageData
+from immax.datasets.keel import keel_names, load_keel
+from immax.datasets.multiclass import load_multiclass, multiclass_names
 from immax.datasets.tiny_imagenet import load_tiny_imagenet
 from immax.validation import nearest
 
-__all__ = ["READERS", "ImageReader", "load_images"]
+__all__ = ["COLLECTIONS", "READERS", "Collection", "ImageReader", "load_images"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,35 @@ READERS: dict[str, ImageReader] = {
     "fashion_mnist": ImageReader(load_fashion_mnist, can_download=False),
     "mnist": ImageReader(load_mnist, can_download=False),
     "tiny_imagenet": ImageReader(load_tiny_imagenet),
+}
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Tables that can be loaded by name.
+
+    Parameters
+    ----------
+    names : callable
+        Returns their names.
+    load : callable
+        From a name to features, class codes and the names of the classes.
+    two_classes : bool
+        Whether all of them have two classes.
+    """
+
+    names: Callable[[], list[str]]
+    load: Callable[[str], tuple[Array, Array, tuple[str, ...]]]
+    two_classes: bool
+
+
+def _load_keel(name: str) -> tuple[Array, Array, tuple[str, ...]]:
+    return (*load_keel(name), ("negative", "positive"))
+
+
+COLLECTIONS: dict[str, Collection] = {
+    "keel": Collection(keel_names, _load_keel, two_classes=True),
+    "multiclass": Collection(multiclass_names, load_multiclass, two_classes=False),
 }
 
 

@@ -18,7 +18,13 @@ from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.decision_rules import check_costs
-from immax.decisions.confusion import f_scores, jaccard_scores, precisions, recalls
+from immax.decisions.confusion import (
+    f_scores,
+    jaccard_scores,
+    mean_over_classes,
+    precisions,
+    recalls,
+)
 
 __all__ = [
     "AIMS",
@@ -269,9 +275,9 @@ class FBeta(Aim):
         if self.average == "micro":  # every error is a false positive and a false negative
             return Accuracy().value(confusion)
         scores = f_scores(confusion, self.beta)
-        return np.asarray(
-            scores[..., positive] if self.average == "binary" else scores.mean(axis=-1)
-        )
+        if self.average == "binary":
+            return np.asarray(scores[..., positive])
+        return mean_over_classes(scores, confusion)
 
     def gains(self, classes: Array, prior: Array) -> Array | None:  # noqa: ARG002
         return np.eye(len(classes)) if self.average == "micro" else None
@@ -297,9 +303,9 @@ class Jaccard(Aim):
 
     def value(self, confusion: Array, positive: int = 1) -> Array:
         scores = jaccard_scores(confusion)
-        return np.asarray(
-            scores[..., positive] if self.average == "binary" else scores.mean(axis=-1)
-        )
+        if self.average == "binary":
+            return np.asarray(scores[..., positive])
+        return mean_over_classes(scores, confusion)
 
 
 @dataclass(frozen=True)

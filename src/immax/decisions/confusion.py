@@ -10,7 +10,14 @@ import numpy as np
 
 from immax.arrays import Array
 
-__all__ = ["confusion_matrix", "f_scores", "jaccard_scores", "precisions", "recalls"]
+__all__ = [
+    "confusion_matrix",
+    "f_scores",
+    "jaccard_scores",
+    "mean_over_classes",
+    "precisions",
+    "recalls",
+]
 
 
 def confusion_matrix(
@@ -117,3 +124,20 @@ def jaccard_scores(confusion: Array) -> Array:
     hits = _hits(confusion)
     union = confusion.sum(axis=-1) + confusion.sum(axis=-2)[..., :c] - hits
     return _ratio(hits, union)
+
+
+def mean_over_classes(scores: Array, confusion: Array) -> Array:
+    """Return the mean score of the classes that have samples or predictions, as scikit-learn does.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (..., c)
+    confusion : ndarray of shape (..., c, a)
+
+    Returns
+    -------
+    ndarray of shape (...)
+    """
+    c = confusion.shape[-2]
+    present = (confusion.sum(axis=-1) > 0) | (confusion.sum(axis=-2)[..., :c] > 0)
+    return _ratio((scores * present).sum(axis=-1), present.sum(axis=-1))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array
 from immax.decisions.aims import AIMS, Aim, Budget, Costs
 from immax.decisions.confusion import confusion_matrix
-from immax.decisions.rules import Rule, check_proba, threshold_gains
+from immax.decisions.rules import Rule, check_proba, rarer_class, threshold_gains
 from immax.decisions.scorers import ScorerAim, known_scorers, scorer_aim, search_by_calls
 from immax.decisions.weight_search import search_weights
 from immax.validation import nearest
@@ -246,7 +246,7 @@ def _positive(aim: Aim, classes: Array, prior: Array, pos_label: object) -> int 
             "the Jaccard index, average='macro' is for many)"
         )
     if pos_label is None:
-        return int(prior[1] <= prior[0]) if len(classes) == 2 else None
+        return rarer_class(prior) if len(classes) == 2 else None
     where = np.flatnonzero(classes == pos_label)
     if not where.size:
         raise ValueError(f"pos_label {pos_label!r} is not among the classes {classes.tolist()}")

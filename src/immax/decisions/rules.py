@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array
 from immax.links import highest_argmax
 
-__all__ = ["Rule", "check_proba", "threshold_gains"]
+__all__ = ["Rule", "check_proba", "rarer_class", "threshold_gains"]
 
 
 def check_proba(proba: ArrayLike, n_classes: int | None = None) -> Array:
@@ -46,6 +46,27 @@ def check_proba(proba: ArrayLike, n_classes: int | None = None) -> Array:
             f"every row of proba must sum to one; row {wrong[0]} sums to {sums[wrong[0]]:.4g}"
         )
     return p
+
+
+def rarer_class(shares: Array) -> int:
+    """Return which of two classes is rarer, the one that aims for two classes are about.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (c,)
+        Counts or shares of the classes.
+
+    Returns
+    -------
+    int
+        1 if both are equally frequent, and for more classes than two.
+
+    Examples
+    --------
+    >>> rarer_class(np.array([10, 90]))
+    0
+    """
+    return int(shares.size != 2 or shares[1] <= shares[0])
 
 
 def threshold_gains(threshold: float, positive: int) -> Array:

@@ -12,6 +12,7 @@ from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils.metaestimators import available_if
 
 from immax.arrays import Array, Features
+from immax.search.scoring import Scoring
 
 __all__ = ["ClassWeighted", "Classifier", "CrossValidation", "PowerSearch"]
 
@@ -70,12 +71,12 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
         With parameters ``power`` and ``rule``.
     powers : sequence of float
     cv : splitter, or iterable of pairs of indices
-    scoring : str
+    scoring : str or callable
         A scorer of scikit-learn.
     """
 
     def __init__(
-        self, model: Classifier, powers: Iterable[float], cv: CrossValidation, scoring: str
+        self, model: Classifier, powers: Iterable[float], cv: CrossValidation, scoring: Scoring
     ) -> None:
         self.model = model
         self.powers = powers

@@ -1,26 +1,41 @@
 """The one registry of metrics.
 
-A metric is a function and a row: its name, which direction is better, whether it is a share, what
-it needs, and the scikit-learn scorer with which hyper-parameters are selected for it.
+A metric is a row: its name, which direction is better, whether it is a share, what it needs, and
+the scikit-learn scorer with which hyper-parameters are selected for it. Metrics of labels are the
+values of aims of ``immax.decisions``; those of probabilities are functions of this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import average_precision_score, f1_score
+from sklearn.metrics import average_precision_score
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
+from immax.decisions.aims import (
+    MCC,
+    Accuracy,
+    Aim,
+    BalancedAccuracy,
+    Costs,
+    FBeta,
+    GMean,
+    LogLoss,
+)
+from immax.decisions.fitting import value_of
+from immax.decisions.rules import rarer_class
 
 __all__ = ["METRICS", "Metric", "expected_calibration_error", "measure", "own_log_probability"]
 
 
 Compute: TypeAlias = Callable[[Array, Array, Array, int], float]
+MakeAim: TypeAlias = Callable[[Array], Aim]
 
 
 @dataclass(frozen=True)
@@ -39,7 +54,10 @@ class Metric:
     needs_proba : bool
         Whether the metric is undefined for classifiers without probabilities.
     scorer : str
-        The scikit-learn scorer with which hyper-parameters are selected.
+        The scikit-learn scorer with which hyper-parameters are selected; empty if scikit-learn has
+        none that serves two classes and many, whatever their labels are. ``score`` serves all.
+    make_aim : callable, optional
+        From the class counts to the aim whose decisions the metric judges.
     """
 
     name: str
@@ -48,6 +66,7 @@ class Metric:
     is_share: bool
     needs_proba: bool
     scorer: str
+    make_aim: MakeAim | None = None
 
     @property
     def title(self) -> str:
@@ -69,6 +88,45 @@ class Metric:
         """Return the number of decimals that tables show."""
         return 2 if self.is_share else 4
 
+    def score_labels(self, y: Array, labels: Array) -> float:
+        """Return the metric of predicted codes, higher is better; for metrics of labels alone.
+
+        Parameters
+        ----------
+        y, labels : ndarray of shape (n,)
+            Codes of the true and of the predicted classes.
+
+        Returns
+        -------
+        float
+        """
+        n_classes = int(max(np.max(y), np.max(labels), 1)) + 1
+        return self.sign * self.compute(y, labels, np.empty((len(y), 0)), n_classes)
+
+    def score(self, estimator: object, X: Features, y: ArrayLike) -> float:
+        """Return the metric of a fitted classifier, higher is better: a scorer for scikit-learn.
+
+        Parameters
+        ----------
+        estimator : classifier
+            With ``classes_``, ``predict`` and, if the metric needs it, ``predict_proba``.
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+        y : array-like of shape (n,)
+            True labels.
+
+        Returns
+        -------
+        float
+        """
+        classes = np.asarray(estimator.classes_)  # type: ignore[attr-defined]
+        codes: Array = np.searchsorted(classes, np.asarray(y))
+        predicted = np.asarray(estimator.predict(X))  # type: ignore[attr-defined]
+        labels: Array = np.searchsorted(classes, predicted)
+        proba = np.empty((len(codes), 0))
+        if self.needs_proba:
+            proba = np.asarray(estimator.predict_proba(X))  # type: ignore[attr-defined]
+        return self.sign * self.compute(codes, labels, proba, len(classes))
+
 
 _METRICS: dict[str, Metric] = {}
 METRICS: Mapping[str, Metric] = MappingProxyType(_METRICS)
@@ -76,56 +134,83 @@ METRICS: Mapping[str, Metric] = MappingProxyType(_METRICS)
 
 
 def _metric(
-    scorer: str, *, higher_is_better: bool = True, is_share: bool = True, needs_proba: bool = False
+    scorer: str,
+    *,
+    higher_is_better: bool = True,
+    is_share: bool = True,
+    make_aim: MakeAim | None = None,
 ) -> Callable[[Compute], Compute]:
-    """Register a function under its own name."""
+    """Register a function of probabilities under its own name."""
 
     def register(compute: Compute) -> Compute:
         name = compute.__name__
-        _METRICS[name] = Metric(name, compute, higher_is_better, is_share, needs_proba, scorer)
+        _METRICS[name] = Metric(name, compute, higher_is_better, is_share, True, scorer, make_aim)
         return compute
 
     return register
 
 
-@_metric("accuracy")
-def accuracy(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
-    """Return the share of samples whose predicted label is correct."""
-    return float(np.mean(labels == y))
+def _value_of_labels(
+    make_aim: MakeAim, sign: float, y: Array, labels: Array, proba: Array, n_classes: int
+) -> float:
+    """Return the value of an aim, with the sign of the metric."""
+    del proba  # labels are enough
+    counts = np.bincount(y, minlength=n_classes)
+    positive = rarer_class(counts)
+    return sign * value_of(make_aim(counts), y, labels, n_classes, None, positive)
 
 
-@_metric("balanced_accuracy")
-def balanced_accuracy(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
-    """Return the mean recall of the classes that have samples."""
-    recalls = [np.mean(labels[y == k] == k) for k in range(n_classes) if (y == k).any()]
-    return float(np.mean(recalls))
+def _label_metric(
+    name: str,
+    make_aim: MakeAim,
+    scorer: str = "",
+    *,
+    higher_is_better: bool = True,
+    is_share: bool = True,
+) -> None:
+    """Register the value of an aim."""
+    compute = partial(_value_of_labels, make_aim, 1.0 if higher_is_better else -1.0)
+    _METRICS[name] = Metric(name, compute, higher_is_better, is_share, False, scorer, make_aim)
 
 
-@_metric("f1_macro")
-def macro_f1(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
-    """Return the mean F1 score of the classes."""
-    return float(f1_score(y, labels, average="macro", zero_division=0))
+def _f1(counts: Array) -> Aim:
+    """Return the F1 score of the rarer of two classes, or the mean over more classes."""
+    return FBeta() if counts.size == 2 else FBeta(average="macro")
 
 
-@_metric("neg_log_loss", higher_is_better=False, is_share=False, needs_proba=True)
+def _rare_costs(counts: Array) -> Aim:
+    """Return costs of ten for errors on classes that are rarer than the average, else of one."""
+    return Costs(tuple(np.where(counts < counts.mean(), 10.0, 1.0).tolist()))
+
+
+_label_metric("accuracy", lambda _: Accuracy(), "accuracy")
+_label_metric("balanced_accuracy", lambda _: BalancedAccuracy(), "balanced_accuracy")
+_label_metric("macro_f1", lambda _: FBeta(average="macro"), "f1_macro")
+_label_metric("f1", _f1)
+_label_metric("mcc", lambda _: MCC(), "matthews_corrcoef")
+_label_metric("gmean", lambda _: GMean())
+_label_metric("cost_10_to_1", _rare_costs, higher_is_better=False, is_share=False)
+
+
+@_metric("neg_log_loss", higher_is_better=False, is_share=False, make_aim=lambda _: LogLoss())
 def log_loss(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
     """Return minus the mean log-probability of each sample's own class."""
     return float(-own_log_probability(proba, y).mean())
 
 
 # Calibration alone is not worth selecting for: constant probabilities are calibrated too.
-@_metric("neg_log_loss", higher_is_better=False, needs_proba=True)
+@_metric("neg_log_loss", higher_is_better=False)
 def ece(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
     """Return the expected calibration error of the highest probability."""
     return expected_calibration_error(proba, y)
 
 
-@_metric("neg_log_loss", is_share=False, needs_proba=True)
+@_metric("neg_log_loss", is_share=False)
 def average_precision(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
     """Return the average precision of the rarer of two classes, or the mean over more classes."""
     classes = np.unique(y)
     if n_classes == 2:
-        classes = np.bincount(y, minlength=2).argsort(kind="stable")[:1]
+        classes = np.array([rarer_class(np.bincount(y, minlength=2))])
     return float(np.mean([average_precision_score(y == k, proba[:, k]) for k in classes]))
 
 

@@ -28,7 +28,10 @@ class Selection:
     trials : int, default=0
         The maximum number of grid points of a method; 0 for no limit.
     scoring : str, default="accuracy"
-        The name of a scikit-learn scorer.
+        The name of a scikit-learn scorer, or of a metric of ``immax.evaluation.metrics``.
+    aims : tuple of str, default=()
+        Names of metrics. If there are any, each method is tuned for each of them in place of
+        ``scoring``, and each has a test of its own.
     lams, powers : tuple of float, default=()
         The values that are tried; ``LAMS`` and ``POWERS`` if empty.
     """
@@ -39,3 +42,4 @@ class Selection:
     scoring: str = "accuracy"
     lams: tuple[float, ...] = ()
     powers: tuple[float, ...] = ()
+    aims: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from immax.arrays import Vector
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector, theory_margins
 
@@ -49,11 +50,15 @@ class Method:
     make : callable
         ``make(counts, **hyper_parameters) -> LossSpec``.
     grid : mapping of str to tuple of float
-        The values that the paper searched, by hyper-parameter. It is empty for methods without
+        The values to search, by hyper-parameter: those of the paper for its baselines, and ours
+        for vector scaling, which the paper does not have. It is empty for methods without
         hyper-parameters, and for IMMAX, whose margins are searched around the theory's, which
-        depend on the counts: see ``immax.margins.search_box`` and ``immax.search.families``.
+        depend on the counts: see ``immax.search.BoxFamily`` and ``SharedTailFamily``.
     in_paper : bool
         Whether the paper's tables have the method.
+    revision : int
+        Raised whenever the method's loss changes, so that results which an experiment has stored
+        are not taken for those of the new loss.
     """
 
     name: str
@@ -62,6 +67,7 @@ class Method:
     make: Callable[..., LossSpec]
     grid: Mapping[str, tuple[float, ...]]
     in_paper: bool = True
+    revision: int = 1
 
 
 _METHODS: dict[str, Method] = {}
@@ -72,13 +78,19 @@ _Make = TypeVar("_Make", bound=Callable[..., LossSpec])
 
 
 def _method(
-    title: str, formula: str, in_paper: bool = True, **grid: tuple[float, ...]
+    title: str,
+    formula: str,
+    *,
+    in_paper: bool = True,
+    revision: int = 1,
+    **grid: tuple[float, ...],
 ) -> Callable[[_Make], _Make]:
     """Register a function under its own name, with its row."""
 
     def register(make: _Make) -> _Make:
         name = make.__name__
-        _METHODS[name] = Method(name, title, formula, make, MappingProxyType(grid), in_paper)
+        row = (MappingProxyType(grid), in_paper, revision)
+        _METHODS[name] = Method(name, title, formula, make, *row)
         return make
 
     return register
@@ -136,9 +148,17 @@ def ce(counts: ArrayLike) -> LossSpec:
     return LossSpec(np.ones(class_vector(counts, "counts").size), name="ce")
 
 
-@_method("Re-weighting", "-(m / m_y) log softmax(h)_y")
+def _mean_one(weight: Vector, counts: Vector) -> Vector:
+    """Scale the weights of the classes so that their mean over the samples is one."""
+    return np.asarray(weight * (counts.sum() / (counts @ weight)))
+
+
+@_method("Re-weighting", "-(m / (c m_y)) log softmax(h)_y", revision=2)
 def rw(counts: ArrayLike) -> LossSpec:
-    """Re-weighting: ``-(m / m_y) log softmax(h)_y``.
+    """Re-weighting: ``-(m / (c m_y)) log softmax(h)_y`` for c classes.
+
+    The weights are inverse to the class counts, and their mean over the samples is one, so that
+    ``lam`` and a learning rate mean what they mean for cross-entropy.
 
     Parameters
     ----------
@@ -148,9 +168,14 @@ def rw(counts: ArrayLike) -> LossSpec:
     Returns
     -------
     LossSpec
+
+    Examples
+    --------
+    >>> rw([900, 100]).weight
+    array([0.55555556, 5.        ])
     """
     m = class_vector(counts, "counts")
-    return LossSpec(np.ones(m.size), weight=m.sum() / m, name="rw")
+    return LossSpec(np.ones(m.size), weight=_mean_one(1 / m, m), name="rw")
 
 
 @_method("Balanced softmax", "-log(m_y e^{h_y} / sum_j m_j e^{h_j})")
@@ -227,26 +252,53 @@ def la(counts: ArrayLike, tau: float = 1.0) -> LossSpec:
 
 @_method(
     "Class-balanced",
-    "-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y",
+    "-w_y log softmax(h)_y, w_k ∝ 1 / (1 - gamma^{m_k})",
+    revision=2,
     gamma=(*_TENTHS, 0.99, 0.999, 0.9999),
 )
-def cb(counts: ArrayLike, gamma: float = 0.9) -> LossSpec:
-    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``.
+def cb(counts: ArrayLike, gamma: float = 0.9999, exponent: str = "count") -> LossSpec:
+    """Class-balanced: ``-w_y log softmax(h)_y`` with ``w_k ∝ 1 / (1 - gamma^{m_k})``.
+
+    The weights are inverse to the effective number of samples of Cui et al. (2019), and their mean
+    over the samples is one: gamma near 0 is cross-entropy, gamma near 1 re-weighting.
+
+    The paper's appendix prints the exponent ``m_k / m``, which is probably a misprint: the weights
+    are then those of re-weighting for every gamma. On long-tailed CIFAR-10 with ratio 100, the
+    rarest class has 65 times the weight of the most frequent one at gamma = 0.1 and 100 times at
+    gamma = 0.9999, while the paper finds accuracies close to those of cross-entropy, the best of
+    them for gamma near 0. With Cui et al.'s exponent, these ratios are 1.00 and 79.
 
     Parameters
     ----------
     counts : array-like of shape (n_classes,)
         Number of training samples per class, ``m_k``.
-    gamma : float, default=0.9
-        Strictly between 0 and 1.
+    gamma : float, default=0.9999
+        Strictly between 0 and 1; Cui et al. call it beta.
+    exponent : {"count", "share"}, default="count"
+        "share" is the printed form, ``w_k = (1 - gamma) / (1 - gamma^{m_k / m})``, which is not
+        scaled to mean one.
 
     Returns
     -------
     LossSpec
+
+    Examples
+    --------
+    >>> cb([900, 100], gamma=0.1).weight
+    array([1., 1.])
+    >>> cb([900, 100], gamma=0.99).weight.round(3)
+    array([0.945, 1.491])
+    >>> cb([900, 100], gamma=0.1, exponent="share").weight.round(3)
+    array([1.03 , 4.376])
     """
     m = class_vector(counts, "counts")
     _require(0 < gamma < 1, "gamma", "strictly between 0 and 1", gamma)
-    weight = (1 - gamma) / -np.expm1(np.log(gamma) * m / m.sum())
+    if exponent not in ("count", "share"):
+        raise ValueError(f"exponent must be 'count' or 'share'; got {exponent!r}")
+    powers = m if exponent == "count" else m / m.sum()
+    weight = (1 - gamma) / -np.expm1(np.log(gamma) * powers)
+    if exponent == "count":
+        weight = _mean_one(weight, m)
     return LossSpec(np.ones(m.size), weight=weight, name="cb")
 
 

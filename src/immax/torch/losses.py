@@ -102,7 +102,7 @@ class CrossEntropyLoss(CatalogLoss, method="ce"):
 
 
 class ReweightedLoss(CatalogLoss, method="rw"):
-    """Re-weighting: ``-(m / m_y) log softmax(h)_y``.
+    """Re-weighting: ``-(m / (C m_y)) log softmax(h)_y``.
 
     Parameters
     ----------
@@ -158,14 +158,18 @@ class LogitAdjustedLoss(CatalogLoss, method="la"):
 
 
 class ClassBalancedLoss(CatalogLoss, method="cb"):
-    """Class-balanced: ``-(1 - gamma) / (1 - gamma^{m_y / m}) log softmax(h)_y``.
+    """Class-balanced: ``-w_y log softmax(h)_y`` with ``w_k ∝ 1 / (1 - gamma^{m_k})``.
+
+    The mean of the weights over the samples is one.
 
     Parameters
     ----------
     counts : array-like of shape (C,), Dataset or array of labels
         Class counts ``m_k``, or labels to be counted.
-    gamma : float, default=0.9
+    gamma : float, default=0.9999
         Strictly between 0 and 1.
+    exponent : {"count", "share"}, default="count"
+        "share" is the form that the paper prints: see ``immax.losses.catalog.cb``.
     weight, ignore_index, reduction, label_smoothing, device, dtype
         As in ``SpecLoss``.
     """

@@ -1,0 +1,36 @@
+"""Kernel machines by method."""
+
+from __future__ import annotations
+
+from immax.evaluation.meta_estimators import Classifier
+from immax.evaluation.metrics import Metric
+from immax.evaluation.setting import Builder, Setting, Tuned
+from immax.kernels.svc import IMMAXSVC
+from immax.search import IMMAXSVCCV, PowerFamily
+
+__all__ = ["KERNEL"]
+
+# C of a kernel machine whose margins sum to one; with margins of mean one, C is c² times as large.
+SUM_ONE_CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+
+
+def _kernel_machine(*, equal: bool) -> Builder:
+    def make(setting: Setting) -> Tuned:
+        Cs = [setting.class_counts().size ** 2 * C for C in SUM_ONE_CS]
+        if equal:
+            return setting.search(IMMAXSVC(margins="equal"), {"C": Cs})
+        family = PowerFamily(values=tuple(setting.powers))
+
+        def search(metric: Metric | None) -> Classifier:
+            return IMMAXSVCCV(family=family, Cs=Cs, cv=setting.cv(), **setting.purpose(metric))
+
+        return setting.for_each_aim(search)
+
+    return make
+
+
+KERNEL: dict[str, Builder] = {
+    "immax": _kernel_machine(equal=False),
+    "svc": _kernel_machine(equal=True),
+}
+"""What builds the kernel machine of each method."""

@@ -1,0 +1,84 @@
+"""Searches whose fits serve several aims, against searches for one."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from immax.decisions import DecisionClassifierCV
+from immax.evaluation.aim_search import AimSearch, DecidedClassifier, PerAim
+from immax.evaluation.metrics import METRICS
+
+AIMS = ("balanced_accuracy", "f1", "cost_10_to_1", "log_loss")
+GRID = {"C": [1e-4, 1e-2, 1.0]}
+
+
+def sample(n_classes=2):
+    weights = [0.85, 0.15] if n_classes == 2 else [0.7, 0.2, 0.1]
+    return make_classification(
+        300, 8, n_informative=5, n_classes=n_classes, weights=weights, flip_y=0.1, random_state=0
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("metric", AIMS)
+def test_each_aim_chooses_as_a_search_of_its_own(metric, n_classes):
+    X, y = sample(n_classes)
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    search = AimSearch(LogisticRegression(), GRID, cv, AIMS).fit(X, y)
+    alone = GridSearchCV(LogisticRegression(), GRID, cv=cv, scoring=METRICS[metric].score)
+    assert search.best_params_[metric] == alone.fit(X, y).best_params_
+    np.testing.assert_array_equal(search.for_aim(metric).predict(X), alone.predict(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "f1", "cost_10_to_1"])
+def test_a_search_of_one_point_with_rules_is_decision_classifier_cv(metric, n_classes):
+    X, y = sample(n_classes)
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    search = AimSearch(LogisticRegression(), {}, cv, AIMS, decide=True).fit(X, y)
+    aim = METRICS[metric].make_aim(np.bincount(y))
+    alone = DecisionClassifierCV(LogisticRegression(), aim, cv=cv).fit(X, y)
+    own = search.for_aim(metric)
+    assert isinstance(own, DecidedClassifier)
+    assert own.rule == alone.rule_
+    np.testing.assert_array_equal(own.predict(X), alone.predict(X))
+    np.testing.assert_allclose(own.predict_proba(X), alone.predict_proba(X))
+
+
+def test_rules_and_parameters_are_chosen_together():
+    X, y = sample()
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    search = AimSearch(LogisticRegression(), GRID, cv, ["f1"], decide=True).fit(X, y)
+    scores = {}
+    for C in GRID["C"]:
+        one = AimSearch(LogisticRegression(C=C), {}, cv, ["f1"], decide=True).fit(X, y)
+        rule = one.for_aim("f1").rule
+        proba = np.empty((len(y), 2))
+        for train, test in cv.split(X, y):
+            proba[test] = LogisticRegression(C=C).fit(X[train], y[train]).predict_proba(X[test])
+        labels = rule.predict(proba)
+        f1 = METRICS["f1"].compute
+        scores[C] = np.mean([f1(y[t], labels[t], proba, 2) for _, t in cv.split(X, y)])
+    assert search.best_params_["f1"] == {"C": max(scores, key=scores.get)}
+
+
+def test_a_classifier_without_probabilities_serves_aims_of_labels():
+    X, y = sample()
+    search = AimSearch(LinearSVC(), GRID, 3, ["f1", "log_loss"]).fit(X, y)
+    assert set(search.for_aim("f1").predict(X)) == {0, 1}
+
+
+def test_a_classifier_of_its_own_for_every_aim():
+    X, y = sample()
+    made = []
+
+    def make(metric):
+        made.append(metric)
+        return LogisticRegression(C=len(made))
+
+    both = PerAim(make, ["f1", "mcc"]).fit(X, y)
+    assert made == ["f1", "mcc"]
+    assert (both.for_aim("f1").C, both.for_aim("mcc").C) == (1, 2)
