@@ -5,7 +5,8 @@ margins). Each solver is run with ever smaller tolerances; its first run that en
 relative 1e-6 of the lowest objective of all solvers counts, and is repeated in turn with the
 others. Compilation is not timed: every library has fitted a small problem before. A path is 50
 values of lam from lam_max to lam_max / 1000, each solver with its own way of warm starts and with
-the tolerance that it needed at lam_max / 100.
+the tolerance that it needed at lam_max / 100. Times are CPU seconds of one thread, so that other
+work on the machine does not count.
 
 scikit-learn's liblinear penalises the intercept; with intercept_scaling=100 hardly. celer has no
 intercept, so it gets a column of ones that is hardly penalised, if its weights allow that, and is
@@ -22,6 +23,7 @@ skglm, celer and glum are used if they are installed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import platform
 import sys
 import time
@@ -42,7 +44,7 @@ from immax.losses import LossSpec
 from immax.paths import lam_max, path
 
 TARGET = 1e-6  # relative to the lowest objective
-LIMIT = 30.0  # seconds: a solver that takes longer is not run with a smaller tolerance
+LIMIT = 30.0  # CPU seconds: a solver that takes longer is not run with a smaller tolerance
 TOLERANCES = [10.0**-k for k in range(2, 11)]
 Fit = Callable[[Any, np.ndarray, float, float], tuple[np.ndarray, np.ndarray]]
 Data = tuple[Any, np.ndarray]
@@ -203,7 +205,9 @@ def _time(fit: Fit, X: Any, y: np.ndarray, lam: float, tol: float) -> Run:
     return Run(seconds, objective(X, y, coef, intercept, lam), tol)
 
 
-def compare(shape: str, X: Any, y: np.ndarray, ratio: float, strongest: float, limit: float) -> dict[str, float]:
+def compare(
+    shape: str, X: Any, y: np.ndarray, ratio: float, strongest: float, limit: float
+) -> dict[str, float]:
     """Print the times of all solvers at one lam, and return the tolerances they needed."""
     lam = strongest / ratio
     coef, intercept = immax_fit(X, y, lam, 1e-8)
@@ -215,7 +219,7 @@ def compare(shape: str, X: Any, y: np.ndarray, ratio: float, strongest: float, l
         for tol in TOLERANCES:
             try:
                 run = _time(fit, X, y, lam, tol)
-            except Exception as error:  # noqa: BLE001 - a peer that fails is reported
+            except Exception as error:
                 print(f"    {name}: {type(error).__name__}: {str(error)[:80]}", flush=True)
                 break
             best = min(best, run.objective)
@@ -228,13 +232,16 @@ def compare(shape: str, X: Any, y: np.ndarray, ratio: float, strongest: float, l
     for _ in range(3):
         for name, known in first.items():
             if known.seconds < 3:
-                known.seconds = min(known.seconds, _time(candidates[name], X, y, lam, known.tol).seconds)
+                known.seconds = min(
+                    known.seconds, _time(candidates[name], X, y, lam, known.tol).seconds
+                )
     used = int((coef != 0).any(axis=0).sum())
     print(f"{shape}, lam_max / {ratio:g}: {used} features", flush=True)
     for name in candidates:
         if name in first:
             run = first[name]
-            print(f"    {name:12}{run.seconds:9.3f} s   tol {run.tol:.0e}, {run.objective / best - 1:.0e} above")
+            off = run.objective / best - 1
+            print(f"    {name:12}{run.seconds:9.3f} s   tol {run.tol:.0e}, {off:.0e} above")
         elif name in missed:
             run = missed[name]
             off = run.objective / best - 1
@@ -242,17 +249,23 @@ def compare(shape: str, X: Any, y: np.ndarray, ratio: float, strongest: float, l
     rivals = {name: run.seconds for name, run in first.items() if name != "immax"}
     if rivals and "immax" in first:
         fastest = min(rivals, key=lambda name: rivals[name])
-        print(f"    ratio to the fastest peer ({fastest}): {first['immax'].seconds / rivals[fastest]:.2f}", flush=True)
+        ratio = first["immax"].seconds / rivals[fastest]
+        print(f"    ratio to the fastest peer ({fastest}): {ratio:.2f}", flush=True)
     return {name: run.tol for name, run in first.items()}
 
 
-def compare_paths(shape: str, X: Any, y: np.ndarray, strongest: float, tols: dict[str, float]) -> None:
+def compare_paths(X: Any, y: np.ndarray, strongest: float, tols: dict[str, float]) -> None:
     """Print the times of whole paths."""
     lams = strongest * np.geomspace(1, 1e-3, 50)
     times: dict[str, float] = {}
 
     def ours() -> None:
-        path(X, y, IMMAXClassifier(penalty="l1", margins="equal", tol=tols.get("immax", 1e-4)), lams=lams)
+        path(
+            X,
+            y,
+            IMMAXClassifier(penalty="l1", margins="equal", tol=tols.get("immax", 1e-4)),
+            lams=lams,
+        )
 
     def one_by_one(fit: Fit, tol: float) -> Callable[[], None]:
         def run() -> None:
@@ -279,7 +292,8 @@ def compare_paths(shape: str, X: Any, y: np.ndarray, strongest: float, tols: dic
     rivals = {name: t for name, t in times.items() if name != "immax"}
     if rivals:
         fastest = min(rivals, key=lambda name: rivals[name])
-        print(f"    path ratio to the fastest peer ({fastest}): {times['immax'] / rivals[fastest]:.2f}", flush=True)
+        ratio = times["immax"] / rivals[fastest]
+        print(f"    path ratio to the fastest peer ({fastest}): {ratio:.2f}", flush=True)
 
 
 def _skglm_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
@@ -290,7 +304,9 @@ def _skglm_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
 
     signs = np.where(y == 1, 1.0, -1.0)
     columns = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
-    solver = ProxNewton(tol=tol, fit_intercept=True, warm_start=True, max_iter=100, max_pn_iter=1000)
+    solver = ProxNewton(
+        tol=tol, fit_intercept=True, warm_start=True, max_iter=100, max_pn_iter=1000
+    )
     datafit = compiled_clone(Logistic())
     w = np.zeros(X.shape[1] + 1)
     scores = np.zeros(X.shape[0])
@@ -304,7 +320,11 @@ def _celer_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
     from celer import celer_path
 
     ones = np.full((X.shape[0], 1), 1000.0)
-    wider = sparse.hstack([X, ones], format="csc") if sparse.issparse(X) else np.asfortranarray(np.hstack([X, ones]))
+    wider = (
+        sparse.hstack([X, ones], format="csc")
+        if sparse.issparse(X)
+        else np.asfortranarray(np.hstack([X, ones]))
+    )
     celer_path(wider, np.where(y == 1, 1.0, -1.0), "logreg", alphas=lams * len(y), tol=tol)
 
 
@@ -312,7 +332,12 @@ def _glum_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
     from glum import GeneralizedLinearRegressor
 
     GeneralizedLinearRegressor(
-        family="binomial", alpha_search=True, alpha=list(lams), l1_ratio=1, gradient_tol=tol, max_iter=1000
+        family="binomial",
+        alpha_search=True,
+        alpha=list(lams),
+        l1_ratio=1,
+        gradient_tol=tol,
+        max_iter=1000,
     ).fit(X, y)
 
 
@@ -324,10 +349,8 @@ def warm_up() -> None:
     for features in (X, sparse.csr_matrix(X)):
         for lam in (0.05, 0.001):
             for fit in ({"immax": immax_fit} | peers(y)).values():
-                try:
+                with contextlib.suppress(Exception):  # a peer that fails is reported later
                     fit(features, y, lam, 1e-4)
-                except Exception:  # noqa: BLE001, S110 - reported later
-                    pass
 
 
 def main() -> None:
@@ -340,23 +363,34 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     names = ["immax", "scikit-learn", *(n for n in ("skglm", "celer", "glum") if find_spec(n))]
-    print(f"Python {platform.python_version()}, " + ", ".join(f"{n} {version(n)}" for n in names if n != "immax"))
+    print(
+        f"Python {platform.python_version()}, "
+        + ", ".join(f"{n} {version(n)}" for n in names if n != "immax")
+    )
     warm_up()
     for shape in arguments.shapes:
         X, y = SHAPES[shape]()
         strongest = lam_max(X, y, margins="equal")
-        size = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes) / 2**20
-        print(f"{shape}: {X.shape[0]:,} x {X.shape[1]:,}, {y.max() + 1} classes, {size:.0f} MiB", flush=True)
+        size = (
+            X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+        ) / 2**20
+        print(
+            f"{shape}: {X.shape[0]:,} x {X.shape[1]:,}, {y.max() + 1} classes, {size:.0f} MiB",
+            flush=True,
+        )
         tols: dict[str, float] = {}
         for ratio in arguments.ratios:
             if arguments.memory:
                 mib = peak_mib(lambda: immax_fit(X, y, strongest / ratio, 1e-6))  # noqa: B023
-                print(f"    lam_max / {ratio:g}: peak {mib:.0f} MiB over X's {size:.0f} MiB", flush=True)
+                print(
+                    f"    lam_max / {ratio:g}: peak {mib:.0f} MiB over X's {size:.0f} MiB",
+                    flush=True,
+                )
                 continue
             found = compare(shape, X, y, ratio, strongest, arguments.limit)
             tols |= found if ratio == 100 or not tols else {}
         if arguments.paths and not arguments.memory:
-            compare_paths(shape, X, y, strongest, tols)
+            compare_paths(X, y, strongest, tols)
 
 
 if __name__ == "__main__":

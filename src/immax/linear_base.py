@@ -186,9 +186,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         loss = self._make_loss(data)
         omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1])
         lam, intercept = float(self.lam), bool(self.fit_intercept)
-        return Training(
-            data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega)
-        )
+        return Training(data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega))
 
     @property
     def sparse_coef_(self) -> sparse.csr_array:

@@ -89,7 +89,8 @@ def test_what_the_dual_needs_is_named(kind, c):
 
 
 def test_an_unknown_solver():
-    with pytest.raises(ValueError, match="one of 'auto', 'newton', 'lbfgs', 'dual', 'working-set'; got 'sgd'"):
+    names = "'auto', 'newton', 'lbfgs', 'dual', 'working-set'"
+    with pytest.raises(ValueError, match=f"one of {names}; got 'sgd'"):
         solve(make_problem("immax", 2), "sgd")
 
 

@@ -1,4 +1,4 @@
-"""Penalties with kinks: every loss, penalty and form against CVXPY and the optimality conditions."""
+"""Penalties with kinks: every loss, penalty and form against CVXPY."""
 
 from dataclasses import replace
 
@@ -63,7 +63,8 @@ def cvxpy_optimum(kind, penalty, c, X, y, weight, lam, intercept):
         W, b = cp.Variable((d, c)), cp.Variable((1, c))
         h = X @ W + (np.ones((len(y), 1)) @ b if intercept else 0)
         own = cp.sum(cp.multiply(h, np.eye(c)[y]), axis=1)
-        margins = cp.multiply(cp.reshape(own, (len(y), 1), order="C") @ np.ones((1, c)) - h, 1 / rho[y][:, None])
+        own = cp.reshape(own, (len(y), 1), order="C") @ np.ones((1, c))
+        margins = cp.multiply(own - h, 1 / rho[y][:, None])
         others = np.array([[j for j in range(c) if j != k] for k in y])
         rows = np.arange(len(y))
         columns = [margins[rows, others[:, j]] for j in range(c - 1)]
@@ -106,14 +107,12 @@ def check_optimality(problem, theta, tol):
 def test_every_loss_penalty_and_form_reaches_the_optimum_of_cvxpy(kind, penalty, c):
     X, y, weight = make_data(c, n=25)
     for lam, intercept in ((0.02, True), (0.1, False)):
-        problem = Problem(
-            X, immax_risk(kind, c, y, weight), lam, intercept, PENALTIES[penalty]
-        )
+        problem = Problem(X, immax_risk(kind, c, y, weight), lam, intercept, PENALTIES[penalty])
         expected = cvxpy_optimum(kind, penalty, c, X, y, weight, lam, intercept)
         solution = solve(problem, tol=1e-7, max_iter=5000, polish=False)
         assert solution.converged
         assert solution.objective == pytest.approx(expected, rel=2e-6)
-        assert 0 <= solution.gap
+        assert solution.gap >= 0
         assert solution.objective - expected <= solution.gap + 1e-6 * expected
         assert solution.objective == pytest.approx(problem.objective(solution.theta), rel=1e-12)
 

@@ -25,6 +25,15 @@ class Loss(StrEnum):
     exponential = "exponential"
 
 
+class PenaltyName(StrEnum):
+    """The penalties of ``immax fit``."""
+
+    l2 = "l2"
+    l1 = "l1"
+    elasticnet = "elasticnet"
+    group = "group"
+
+
 @commands.command()
 def fit(
     file: Table,
@@ -33,6 +42,9 @@ def fit(
         "model.skops"
     ),
     loss: Annotated[Loss, typer.Option(help="The loss to minimise.")] = Loss.logistic,
+    penalty: Annotated[
+        PenaltyName, typer.Option(help="The penalty; all but l2 keep few features.")
+    ] = PenaltyName.l2,
     metric: Annotated[
         str, typer.Option(help="The scikit-learn scorer that the search maximises.")
     ] = "accuracy",
@@ -42,21 +54,21 @@ def fit(
 ) -> None:
     """Fit IMMAX to a table; margins, λ and the decision rule are selected by cross-validation."""
     import numpy as np
-    from sklearn.pipeline import Pipeline
 
     from immax import IMMAXClassifierCV
     from immax.datasets import read_table
     from immax.io import save_model
-    from immax.tabular import as_labels, describe_columns, prepare
+    from immax.tabular import as_labels, describe_columns, fit_prepared, prepare
 
     X, y = read_table(file, target)
     schema = describe_columns(X)
     for column in schema.left_out():
         typer.echo(f"immax: left out {column.name!r}: {column.why}", err=True)
-    search = IMMAXClassifierCV(loss.value, scoring=metric, cv=folds, random_state=seed)
-    model = Pipeline([*prepare(schema).steps, ("model", search)])
+    search = IMMAXClassifierCV(
+        loss.value, penalty=penalty.value, scoring=metric, cv=folds, random_state=seed
+    )
     labels = as_labels(y)
-    model.fit(X, labels)
+    model = fit_prepared(prepare(schema), search, X, labels)
     counts = np.unique(labels, return_counts=True)[1]
     save_model(model, out, schema=schema, target=target, metric=metric, counts=counts)
     choice = {

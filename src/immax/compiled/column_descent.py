@@ -73,7 +73,13 @@ def dense_moments(X: Array, columns: Array, h: Array, first: Array, second: Arra
 
 @jit(fastmath={"contract", "reassoc", "nsz"})
 def sparse_moments(
-    data: Array, indices: Array, indptr: Array, columns: Array, h: Array, first: Array, second: Array
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    columns: Array,
+    h: Array,
+    first: Array,
+    second: Array,
 ) -> None:
     """Write the sums of the weighted columns, and of their squares; see ``dense_moments``."""
     for q in range(columns.size):
@@ -89,9 +95,7 @@ def sparse_moments(
 
 
 @jit()
-def _best(
-    z: float, slope: float, curvature: float, threshold: float
-) -> float:
+def _best(z: float, slope: float, curvature: float, threshold: float) -> float:
     """Return the best value of a coefficient with this slope and curvature."""
     target = curvature * z - slope
     if target > threshold:
@@ -154,7 +158,7 @@ def dense_passes(
         The change of the bias.
     """
     violation = 0.0
-    for round in range(passes):
+    for _ in range(passes):
         for inner in range(ACTIVE_PASSES + 1):
             largest = 0.0
             for q in range(columns.size):
@@ -203,7 +207,7 @@ def sparse_passes(
 ) -> tuple[float, float]:
     """Minimise a quadratic model over one coefficient after the other; see ``dense_passes``."""
     violation = 0.0
-    for round in range(passes):
+    for _ in range(passes):
         for inner in range(ACTIVE_PASSES + 1):
             largest = 0.0
             for q in range(columns.size):

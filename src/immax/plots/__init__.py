@@ -2,6 +2,7 @@
 
 from immax.plots.bound_curve import BoundCurveDisplay, plot_bound_curve
 from immax.plots.certificate import CertificateDisplay, plot_certificate
+from immax.plots.coefficient_path import CoefficientPathDisplay, plot_path
 from immax.plots.comparison import ComparisonDisplay, plot_comparison
 from immax.plots.margins import MarginsDisplay, plot_margins
 from immax.plots.precision_recall import PrecisionRecallDisplay, plot_precision_recall
@@ -13,6 +14,7 @@ from immax.plots.surfaces import SurfacesDisplay, plot_surfaces
 __all__ = [
     "BoundCurveDisplay",
     "CertificateDisplay",
+    "CoefficientPathDisplay",
     "ComparisonDisplay",
     "MarginsDisplay",
     "PrecisionRecallDisplay",
@@ -24,6 +26,7 @@ __all__ = [
     "plot_certificate",
     "plot_comparison",
     "plot_margins",
+    "plot_path",
     "plot_precision_recall",
     "plot_ranks",
     "plot_reliability",

@@ -21,6 +21,7 @@ from immax.report.pictures import (
     Picture,
     draw_comparison,
     draw_margins,
+    draw_path,
     draw_precision_recall,
     draw_reliability,
     draw_search,
@@ -291,6 +292,8 @@ class Page:
         None if no method has probabilities.
     margins : MarginsSection or None
         None if IMMAX is not among the fitted models.
+    path : Picture or None
+        The coefficients of a fitted model with few features, or None if there is no such model.
     run : RunSection
         How the comparison was run.
     """
@@ -304,6 +307,7 @@ class Page:
     classes: ClassesSection
     probabilities: ProbabilitiesSection | None
     margins: MarginsSection | None
+    path: Picture | None
     run: RunSection
 
 
@@ -343,6 +347,7 @@ def describe_page(
         classes=_classes(comparison, answer),
         probabilities=_probabilities(comparison, answer),
         margins=_margins(models["immax"], comparison) if "immax" in models else None,
+        path=_path(models, comparison),
         run=RunSection(
             folds=protocol.folds,
             repeats=protocol.repeats,
@@ -416,6 +421,16 @@ def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
         thresholds=_thresholds(search, comparison.class_names),
         certificate=_certificate(pipeline, comparison),
     )
+
+
+def _path(models: Mapping[str, Pipeline], comparison: Comparison) -> Picture | None:
+    for pipeline in models.values():
+        if getattr(pipeline[-1], "penalty", "l2") != "l2":
+            features = pipeline[:-1].transform(comparison.X)
+            names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
+            labels = comparison.classes[comparison.codes]
+            return draw_path(pipeline[-1], features, labels, names)
+    return None
 
 
 def _thresholds(search: FittedSearch, names: list[str]) -> tuple[tuple[str, float], ...]:

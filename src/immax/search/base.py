@@ -64,6 +64,10 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
     def _penalties(self) -> Array:
         """Return the values of lam or C, the strongest penalty first."""
 
+    def _penalties_for(self, X: Features, sample: Sample) -> Array:  # noqa: ARG002
+        """Return the values of lam or C, which may depend on the data."""
+        return self._penalties()
+
     @abstractmethod
     def _penalty_strengths(self, penalties: Array) -> Array:
         """Return numbers that are larger for stronger penalties."""
@@ -113,7 +117,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             If a parameter makes no sense, or if a class is missing from a fold.
         """
         self._check_parameters()
-        penalties = self._penalties()
+        self._penalties()  # refuses values that make no sense before anything is computed
         if int(self.n_margins) != self.n_margins or self.n_margins < 1:
             raise ValueError(f"n_margins must be a positive whole number; got {self.n_margins!r}")
         family = resolve_family(self.family)
@@ -129,6 +133,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             self.scoring, self._loss, X[test], y[test], own_weight, sample.classes
         )
         rules = self._rules(scorer)
+        penalties = self._penalties_for(X, sample)
         cells = self._cells(X, sample, weight, scorer, rules)
 
         def evaluate(points: Sequence[Array]) -> CellResults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from immax.arrays import Array, Features
 from immax.losses.immax_risks import immax_risk
+from immax.penalties import Penalty, SquaredL2
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutScorer
@@ -45,10 +46,13 @@ class LinearCells:
         A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
         step promises no larger decrease, though with a small lam and badly conditioned features
         the objective may be off by much more.
+    omega : Penalty, default=SquaredL2()
+        The penalty.
     """
 
     scorer: HeldOutScorer
     tol: float
+    omega: Penalty = field(default_factory=SquaredL2)
 
     def run(
         self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
@@ -82,7 +86,9 @@ class LinearCells:
         margins = [family.margins(point, counts) for point in points]
         results = CellResults.empty(len(points), len(penalties), len(scorer.rules))
         start = time.perf_counter()
-        fits = linear_path(scorer.X, scorer.y, scorer.loss, weight, margins, penalties, self.tol)
+        fits = linear_path(
+            scorer.X, scorer.y, scorer.loss, weight, margins, penalties, self.tol, omega=self.omega
+        )
         for i, j, _, theta in fits:
             fitted = time.perf_counter()
             scores = _linear_scores(held_out.X, theta)
@@ -111,6 +117,7 @@ def linear_path(
     lams: Sequence[float] | Array,
     tol: float,
     certify: bool = False,
+    omega: Penalty | None = None,
 ) -> Iterator[PathPoint]:
     """Fit linear classifiers with all margins for each lam, each with a warm start.
 
@@ -133,6 +140,8 @@ def linear_path(
     certify : bool, default=False
         Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
         next step promises no larger decrease.
+    omega : Penalty, optional
+        The penalty, by default the squared Euclidean norm.
 
     Yields
     ------
@@ -143,7 +152,8 @@ def linear_path(
 
     def row(lam: float) -> Iterator[Problem[Risk]]:
         for rho in margins:
-            yield Problem(X, immax_risk(loss, "auto", y, rho, share), lam)
+            risk = immax_risk(loss, "auto", y, rho, share)
+            yield Problem(X, risk, lam, omega=omega or SquaredL2())
 
     fits = solve_grid((row(float(lam)) for lam in lams), tol, MAX_ITER, certify)
     for number, (problem, solution) in enumerate(fits):

@@ -14,6 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from immax.arrays import Array, Features
 from immax.linear import IMMAXClassifier
+from immax.losses.immax_risks import immax_risk
+from immax.margins import theory_margins
+from immax.paths import lam_sequence
+from immax.penalties import Penalty, make_penalty
 from immax.search.base import MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells
 from immax.search.families import MarginFamily
@@ -21,11 +25,13 @@ from immax.search.folds import CrossValidation, RandomState
 from immax.search.held_out import HeldOutScorer
 from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
 from immax.search.scoring import Scorer, Scoring
+from immax.solvers import Problem
 from immax.validation import Sample, check_choice
 
 __all__ = ["IMMAXClassifierCV"]
 
 LAMS = np.logspace(-6, 1, 8)
+N_LAMS = 12  # along the path of a penalty that uses few features
 LABEL_TOL, PROBABILITY_TOL = 3e-5, 1e-6  # of fits whose labels, or probabilities, are scored
 LARGE = 500_000  # entries of X, from which on labels are searched for in single precision
 
@@ -57,7 +63,11 @@ class IMMAXClassifierCV(MarginSearch):
     family : {"auto", "power", "box", "shared_tail", "free"} or MarginFamily, default="auto"
         The margins to search among. "auto" is "power": ``rho_k ∝ n_k^t`` with t from -1/2 to 1.
     lams : array-like of shape (n_lams,), default=None
-        Values of lambda. None is eight values from 1e-6 to 10.
+        Values of lambda. None is eight values from 1e-6 to 10; for a penalty that uses few
+        features, twelve along its path, from the lambda of the empty model with the theory's
+        margins down to a thousandth of that.
+    penalty, l1_ratio, groups
+        The penalty, as in IMMAXClassifier.
     n_margins : int, default=10
         Values of each of the family's parameters.
     cv : int, "loo", splitter or iterable of (train, test), default=5
@@ -110,7 +120,7 @@ class IMMAXClassifierCV(MarginSearch):
         The choice, fitted to all samples.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    coef_, intercept_, margins_, objective_, gap_, n_iter_
+    coef_, intercept_, margins_, objective_, gap_, n_iter_, n_features_used_
         Attributes of ``best_estimator_``.
     n_features_in_ : int
         The number of features.
@@ -135,7 +145,15 @@ class IMMAXClassifierCV(MarginSearch):
     """
 
     _penalty_name = "lam"
-    _copied = ("coef_", "intercept_", "margins_", "objective_", "gap_", "n_iter_")
+    _copied = (
+        "coef_",
+        "intercept_",
+        "margins_",
+        "objective_",
+        "gap_",
+        "n_iter_",
+        "n_features_used_",
+    )
     best_estimator_: IMMAXClassifier
     best_lam_: float
 
@@ -145,6 +163,9 @@ class IMMAXClassifierCV(MarginSearch):
         *,
         family: str | MarginFamily = "auto",
         lams: ArrayLike | None = None,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        groups: ArrayLike | None = None,
         n_margins: int = 10,
         cv: CrossValidation = 5,
         scoring: Scoring = "accuracy",
@@ -159,6 +180,9 @@ class IMMAXClassifierCV(MarginSearch):
         self.loss = loss
         self.family = family
         self.lams = lams
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.groups = groups
         self.n_margins = n_margins
         self.cv = cv
         self.scoring = scoring
@@ -178,6 +202,12 @@ class IMMAXClassifierCV(MarginSearch):
     def _check_parameters(self) -> None:
         check_choice("loss", self.loss, ("logistic", "hinge", "exponential"))
         check_choice("rule", self.rule, ("auto", "score", "bayes"))
+        omega = make_penalty(self.penalty, self.l1_ratio, self.groups)
+        if isinstance(self.cv, str) and not omega.smooth:
+            raise ValueError(
+                f"cv='loo' needs penalty='l2'; penalty={self.penalty!r} has kinks, where a Newton "
+                "step does not lead from one model to another: take a number of folds"
+            )
         if self.loss == "hinge" and self.rule == "bayes":
             raise ValueError(
                 "rule='bayes' needs probabilities, which the hinge loss does not determine"
@@ -190,6 +220,25 @@ class IMMAXClassifierCV(MarginSearch):
 
     def _penalties(self) -> Array:
         return penalty_grid("lams", self.lams, LAMS)[::-1]
+
+    def _omega(self, n_features: int) -> Penalty:
+        return make_penalty(self.penalty, self.l1_ratio, self.groups, n_features)
+
+    def _penalties_for(self, X: Features, sample: Sample) -> Array:
+        omega = self._omega(X.shape[1])
+        if self.lams is not None or omega.smooth:
+            return self._penalties()
+        # The hinge is steeper than the logistic loss at zero, by about a factor of two.
+        smooth, factor = ("logistic", 2.0) if self.loss == "hinge" else (self.loss, 1.0)
+        share = (sample.weight / sample.weight.sum()).astype(X.dtype)
+        risk = immax_risk(smooth, "auto", sample.labels, theory_margins(sample.counts), share)
+        return factor * lam_sequence(Problem(X, risk, 1.0, omega=omega), N_LAMS)
+
+    @property
+    def sparse_coef_(self) -> sparse.csr_array:
+        """``coef_`` as a CSR array, which holds only the coefficients that are not zero."""
+        self._check_refitted()
+        return self.best_estimator_.sparse_coef_
 
     def _penalty_strengths(self, penalties: Array) -> Array:
         return penalties
@@ -206,6 +255,7 @@ class IMMAXClassifierCV(MarginSearch):
     def _cells(
         self, X: Features, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
     ) -> Cells:
+        omega = self._omega(X.shape[1])
         held_out = HeldOutScorer(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
         if isinstance(self.cv, str):
             outputs = 1 if len(sample.classes) == 2 else len(sample.classes)
@@ -216,16 +266,22 @@ class IMMAXClassifierCV(MarginSearch):
                 )
             return LeaveOneOutCells(held_out, PROBABILITY_TOL)
         if not scorer.uses_labels:
-            return LinearCells(held_out, PROBABILITY_TOL)
+            return LinearCells(held_out, PROBABILITY_TOL, omega)
         entries = X.nnz if sparse.issparse(X) else X.size
         if entries >= LARGE:
             # Half the bytes take half the time, and labels need no more precision.
             held_out = replace(held_out, X=X.astype(np.float32))
-        return LinearCells(held_out, LABEL_TOL)
+        return LinearCells(held_out, LABEL_TOL, omega)
 
     def _final_classifier(self) -> IMMAXClassifier:
         return IMMAXClassifier(
-            self.loss, lam=self.best_lam_, margins=self.best_margins_, rule=self.best_rule_
+            self.loss,
+            lam=self.best_lam_,
+            penalty=self.penalty,
+            l1_ratio=self.l1_ratio,
+            groups=self.groups,
+            margins=self.best_margins_,
+            rule=self.best_rule_,
         )
 
     @available_if(_best_has("predict_proba"))

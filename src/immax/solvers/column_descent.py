@@ -1,4 +1,4 @@
-"""Newton's quadratic model minimised coefficient by coefficient, without its matrix (needs Numba)."""
+"""Newton's quadratic model minimised over one coefficient after the other (needs Numba)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def column_step(model: LocalModel, tol: float) -> Step:
             else:
                 bent = model.curvature.product(moved.astype(model.columns.X.dtype, copy=False))
                 slopes = bent[:, a].astype(np.float64)
-            change, violation = own.descend(z, biases[a], slopes, tol)
+            change, violation = own.descend(z, slopes, tol)
             worst = max(worst, violation)
             if k > 1:
                 moved[:, a] += own.scores(z) + change
@@ -86,13 +86,12 @@ class _ClassModel:
         else:
             dense_moments(X, self.columns, self.h, self.sums, squares)
 
-    def descend(self, z: Array, bias: float, slopes: Array, tol: float) -> tuple[float, float]:
+    def descend(self, z: Array, slopes: Array, tol: float) -> tuple[float, float]:
         """Change the coefficients of the class in place; return the change of its bias."""
         from immax.compiled.column_descent import dense_passes, sparse_passes
 
         X = self.model.columns.X
         own = z[self.places]
-        # Slopes are those of the model at (z, bias): its start moved by what was done before.
         first = 0.0
         if self.bias_slope is not None and self.total > 0:
             first = -(self.bias_slope + float(slopes.sum())) / self.total

@@ -1,7 +1,7 @@
 """Dual bounds for any penalty, also with free biases.
 
-Let ``r`` be the gradient of a convex risk ``f`` in the scores ``s``. Then ``f*(r) = <r, s> - f(s)``,
-and ``t r`` for a share ``t`` of it is a feasible point of the dual problem
+Let ``r`` be the gradient of a convex risk f in the scores s. Then ``f*(r) = <r, s> - f(s)``, and
+``t r`` for a share t of it is a feasible point of the dual problem
 
     max over r of  -f*(r) - (lam Omega)*(-X^T r)   with  sum_i r_i = 0 for free biases
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -41,7 +42,8 @@ def strongest_lam(problem: Problem[Risk]) -> float:
             return _norm_at_zero(problem, problem.risk)
         # Near zero weights the squares of an elastic net do not matter.
         factor, norm = problem.omega.norm_part
-        return _largest_ratio(replace(problem, omega=norm)) / factor
+        kinked = cast("Problem[KinkedRisk]", replace(problem, omega=norm))
+        return _largest_ratio(kinked) / factor
 
 
 def _norm_at_zero(problem: Problem[Risk], risk: SmoothRisk) -> float:

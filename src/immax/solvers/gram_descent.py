@@ -1,4 +1,4 @@
-"""Newton's quadratic model with its matrix, minimised block by block and polished on its support."""
+"""Newton's quadratic model with its matrix, minimised over blocks and then on its support."""
 
 from __future__ import annotations
 
@@ -69,9 +69,7 @@ class GramModel:
             if not live.size:
                 return
             steep = selection.spread(
-                np.divide(
-                    selection.thresholds, norms, out=np.zeros_like(norms), where=norms > 0
-                )
+                np.divide(selection.thresholds, norms, out=np.zeros_like(norms), where=norms > 0)
             )
             matrix = H[np.ix_(live, live)]
             if not selection.scalar:
@@ -106,9 +104,7 @@ class GramModel:
                 return
 
 
-def _block_bends(
-    selection: Selection, z: Array, norms: Array, steep: Array, live: Array
-) -> Array:
+def _block_bends(selection: Selection, z: Array, norms: Array, steep: Array, live: Array) -> Array:
     """Return the Hessian of the norms of the blocks: ``threshold (I - z z^T / |z|^2) / |z|``."""
     unit = z / np.where(norms > 0, norms, 1).repeat(np.diff(selection.starts))
     blocks = np.repeat(np.arange(norms.size), np.diff(selection.starts))[live]

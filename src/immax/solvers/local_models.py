@@ -176,7 +176,7 @@ def accelerated_step(model: LocalModel, tol: float) -> Step:
     steepness = _largest_eigenvalue(product, model.z.size)
     z, slopes = model.z, gradient
     previous, memory, crossed = z, 1.0, np.zeros(model.n_outputs)
-    point, at_point = z, gradient
+    point, at_point, previous_slopes = z, gradient, gradient
     for _ in range(MAX_GRADIENT_STEPS):
         following = _prox(selection, point - at_point / steepness, 1 / steepness)
         momentum = (1 + np.sqrt(1 + 4 * memory**2)) / 2
@@ -186,7 +186,6 @@ def accelerated_step(model: LocalModel, tol: float) -> Step:
             momentum, factor = 1.0, 0.0  # the momentum points uphill: start again
         else:
             factor = (memory - 1) / momentum
-        previous_slopes = at_point if factor == 0 else previous_slopes  # noqa: F821
         point = following + factor * (following - previous)
         at_point = slopes + factor * (slopes - previous_slopes)
         previous, previous_slopes, memory = following, slopes, momentum

@@ -24,7 +24,8 @@ def solve_grid(
     """Solve a grid of problems row by row, each with a warm start.
 
     The start is the solution of the problem before, corrected by the change that the row above
-    shows at the same place. The problems of a row share a preconditioner.
+    shows at the same place; with a penalty that has kinks it is the solution above, whose zeros a
+    correction would fill. The problems of a row share a preconditioner.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def solve_grid(
         for problem in row:
             solution = solve(
                 problem,
-                start=_extrapolate(before, above),
+                start=_guess(problem, before, above),
                 tol=tol,
                 max_iter=max_iter,
                 polish=False,
@@ -61,6 +62,12 @@ def solve_grid(
             before.append(solution.theta)
             yield problem, solution
         above = before
+
+
+def _guess(problem: Problem[R], before: Sequence[Array], above: Sequence[Array]) -> Array | None:
+    if problem.omega.smooth or not above:
+        return _extrapolate(before, above)
+    return above[len(before)]
 
 
 def _extrapolate(before: Sequence[Array], above: Sequence[Array]) -> Array | None:

@@ -15,7 +15,9 @@ __all__ = ["Selection", "select_blocks"]
 
 @dataclass(frozen=True)
 class Selection:
-    """Coefficients in consecutive blocks, with the penalty ``sum_b threshold_b ||z_b|| + ridge ||z||^2``.
+    """Coefficients in consecutive blocks, and their penalty.
+
+    The penalty is ``sum_b threshold_b ||z_b|| + ridge ||z||^2``.
 
     Attributes
     ----------

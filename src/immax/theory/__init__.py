@@ -28,6 +28,7 @@ from immax.theory.margin_losses import (
 from immax.theory.rademacher import (
     estimate_kernel,
     estimate_linear,
+    rademacher_group,
     rademacher_kernel,
     rademacher_l1,
     rademacher_linear,
@@ -67,6 +68,7 @@ __all__ = [
     "norm_cover",
     "optimal_split",
     "phi",
+    "rademacher_group",
     "rademacher_kernel",
     "rademacher_l1",
     "rademacher_linear",

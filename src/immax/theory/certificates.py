@@ -109,13 +109,22 @@ class _Parts:
     """All that the uniform bound needs to be evaluated at other margins."""
 
     def __init__(
-        self, scores: Array, labels: Array, norms: Array, n_classes: int, delta: float
+        self,
+        scores: Array,
+        labels: Array,
+        norms: Array,
+        n_classes: int,
+        delta: float,
+        n_blocks: int | None = None,
     ) -> None:
         self.scores, self.labels = scores, labels
         binary = scores.ndim == 1
         self.m, self.c = labels.size, n_classes
         self.moments = np.bincount(labels, norms**2, minlength=n_classes)
         self.scale = np.sqrt(1 if binary else n_classes) / self.m
+        if n_blocks is not None:
+            # The l1 norm or that of groups: see rademacher_l1 and rademacher_group.
+            self.scale *= np.sqrt(2 * np.log(2 * n_blocks))
         # Margins of a model of norm one are at most the norms; their largest was not known before.
         radius, self.delta = norm_cover(float(norms.max()), delta)
         # Margins between classes are differences of two scores.
@@ -149,10 +158,11 @@ def _parts(model: Any, X: Features, y: ArrayLike, delta: float) -> tuple[_Parts,
             "the bounds are for predictions by the highest score; the model's rule is "
             f"{model.rule!r}: model.set_params(rule='score') needs no new fit"
         )
-    scores, norm, squares = hypothesis(model, X)
+    scores, norm, squares, n_blocks = hypothesis(model, X)
     labels = label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
-    return _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta), norm
+    parts = _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta, n_blocks)
+    return parts, norm
 
 
 def best_margins(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> Array:
@@ -182,7 +192,10 @@ def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> C
 
     The bias is taken as the weight of a further feature that is one, so the norm is
     ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
-    norms of the data, which for a kernel is the trace of the Gram matrix.
+    norms of the data, which for a kernel is the trace of the Gram matrix. For a linear classifier
+    with ``penalty="l1"``, "elasticnet" or "group" the norm is that of the penalty, with the bias as
+    a further coefficient or group, and the complexity is that of ``rademacher_l1`` or
+    ``rademacher_group``.
 
     Parameters
     ----------

@@ -10,7 +10,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features
 from immax.kernels.gram import Kernel
-from immax.theory.rademacher import row_norms
+from immax.linear_base import LinearClassifier
+from immax.penalties import GroupNorm
+from immax.penalties.registry import group_numbers
+from immax.theory.rademacher import group_row_norms, row_norms
 
 __all__ = ["Hypothesis", "hypothesis"]
 
@@ -20,7 +23,8 @@ class Hypothesis(NamedTuple):
 
     scores: Array  # (m,) or (m, c)
     norm: float  # of w
-    squares: Array  # (m,), of the squared norms of phi(x)
+    squares: Array  # (m,), of the squared norms of phi(x), in the dual norm
+    n_blocks: int | None = None  # of a norm that sums over blocks of weights; None if Euclidean
 
 
 def hypothesis(model: Any, X: Features) -> Hypothesis:
@@ -63,9 +67,33 @@ def _linear(model: Any, X: Features) -> Hypothesis:
     W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
     scores = np.asarray(X @ W.T) + b
+    penalty = getattr(model, "penalty", "l2")
+    if isinstance(model, LinearClassifier) and penalty in ("l1", "elasticnet", "group"):
+        labels = np.arange(X.shape[1])
+        if penalty == "group" and model.groups is not None:
+            labels = np.asarray(group_numbers(model.groups, X.shape[1]))
+        return _in_blocks(scores, W, b, X, labels, penalty == "group")
     norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
     scores = scores[:, 0] if W.shape[0] == 1 else scores
     return Hypothesis(scores, norm, row_norms(X) ** 2 + 1)
+
+
+def _in_blocks(
+    scores: Array, W: Array, b: Array, X: Features, labels: Array, together: bool
+) -> Hypothesis:
+    """Return the hypothesis in the l1 norm, or in the norm of groups of features.
+
+    Weights of the bias are a further group, or further coefficients.
+    """
+    dual = group_row_norms(X, labels)
+    scores = scores[:, 0] if W.shape[0] == 1 else scores
+    squares = np.maximum(dual, 1) ** 2
+    if together:
+        omega = GroupNorm(labels)
+        norm = omega.value(W) + float(np.linalg.norm(b))
+        return Hypothesis(scores, norm, squares, int(labels.max()) + 2)
+    norm = float(np.abs(W).sum() + np.abs(b).sum())
+    return Hypothesis(scores, norm, squares, W.size + b.size)
 
 
 def _kernel(model: Any, X: Features) -> Hypothesis:
