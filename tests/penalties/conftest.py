@@ -20,7 +20,7 @@ def penalty(request):
 
 
 @pytest.fixture
-def W():
+def W():  # noqa: N802
     W = np.random.default_rng(0).normal(size=(3, 5))
     W[:, 1] = 0
     W[0, 3] = 0

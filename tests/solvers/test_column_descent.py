@@ -42,7 +42,7 @@ def test_steps_agree_with_those_of_the_matrix(omega, c, intercept, thin):
     step = column_step(model, 1e-11)
     best, start = model_value(model, expected), model_value(model, Step(model.z, 0.0))
     # Classes that take turns are slow to move together, so most of the decrease is enough.
-    assert model_value(model, step) <= best + (1e-9 if c == 2 else 0.02) * (start - best)
+    assert model_value(model, step) <= best + (1e-9 if c == 2 else 1e-3) * (start - best)
     if c == 2:
         np.testing.assert_allclose(step.z, expected.z, atol=1e-5)
         np.testing.assert_allclose(step.biases, expected.biases, atol=1e-5)

@@ -10,7 +10,7 @@ from immax.solvers.local_models import LocalModel, Step
 __all__ = ["column_step"]
 
 PASSES = 20  # over all coefficients of a class
-MAX_SWEEPS = 30  # over the classes
+MAX_SWEEPS = 100  # over the classes
 
 
 def column_step(model: LocalModel, tol: float) -> Step:
@@ -87,7 +87,10 @@ class _ClassModel:
             dense_moments(X, self.columns, self.h, self.sums, squares)
 
     def descend(self, z: Array, slopes: Array, tol: float) -> tuple[float, float]:
-        """Change the coefficients of the class in place; return the change of its bias."""
+        """Change the coefficients of the class in place.
+
+        Returns the change of its bias, and the largest change of a coefficient times its curvature.
+        """
         from immax.compiled.column_descent import dense_passes, sparse_passes
 
         X = self.model.columns.X
@@ -113,11 +116,12 @@ class _ClassModel:
             tol,
         )
         if self.model.columns.is_sparse:
-            violation, change = sparse_passes(X.data, X.indices, X.indptr, *given)
+            _, change = sparse_passes(X.data, X.indices, X.indptr, *given)
         else:
-            violation, change = dense_passes(X, *given)
+            _, change = dense_passes(X, *given)
+        moved = np.abs(own - z[self.places]) * self.curvatures
         z[self.places] = own
-        return change, violation
+        return change, float(moved.max(initial=0))
 
     def scores(self, z: Array) -> Array:
         """Return the scores of what the coefficients have changed since the last call."""
