@@ -27,7 +27,7 @@ SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
     [
         IMMAXClassifierCV(n_margins=3, lams=[1e-2, 1e-1], cv=3),
         IMMAXClassifierCV("hinge", n_margins=1, lams=[1e-2], cv=2),
-        IMMAXClassifierCV(n_margins=2, penalty="l1", lams=[1e-2, 1e-1], cv=2),
+        IMMAXClassifierCV(n_margins=1, penalty="l1", lams=[1e-1], cv=2),
         IMMAXClassifierCV("exponential", n_margins=2, lams=[1e-1], one_se=False, cv=3),
     ]
 )

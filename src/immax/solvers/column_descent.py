@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from immax.arrays import Array
-from immax.solvers.local_models import LocalModel, Step
+from immax.solvers.local_models import CONSTANT, LocalModel, Step
 
 __all__ = ["column_step"]
 
@@ -70,10 +70,10 @@ class _ClassModel:
         self.total = 0.0 if self.bias_slope is None else float(self.h.sum())
         self.sums, squares = np.empty(self.places.size), np.empty(self.places.size)
         self._moments(squares)
-        if self.total > 0:
-            squares -= self.sums**2 / self.total
-        # Rounding may leave a column that the bias makes up for with less than nothing.
-        self.curvatures = np.maximum(squares, 0) + self.damping + self.ridges
+        left = squares - self.sums**2 / self.total if self.total > 0 else squares
+        # Of a constant column, which the bias makes up for, only rounding is left: it stays.
+        varies = left > CONSTANT * squares
+        self.curvatures = np.where(varies, left + self.damping + self.ridges, 0)
         self._scored = self.start.copy()
 
     def _moments(self, squares: Array) -> None:

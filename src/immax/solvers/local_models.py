@@ -18,9 +18,10 @@ from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.gram_descent import GramModel
 from immax.solvers.selections import Selection
 
-__all__ = ["LocalModel", "Step", "accelerated_step", "gram_step"]
+__all__ = ["CONSTANT", "LocalModel", "Step", "accelerated_step", "gram_step"]
 
 MAX_GRADIENT_STEPS = 500
+CONSTANT = 1e-11  # share of the curvature of a column that the biases leave, if it is constant
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,14 @@ def gram_step(model: LocalModel, tol: float) -> Step:
                 cross[places[a], b] = sums[local[a]]
                 cross[places[b], a] = sums[local[b]]
     gradient = model.gradient
+    raw = np.diagonal(hessian).copy()
     if model.bias_slope is not None:
         hessian -= cross @ model.inverse_total @ cross.T
         gradient = gradient - cross @ (model.inverse_total @ model.bias_slope)
-    diagonal = np.diagonal(hessian)
-    # Rounding may leave a constant column, which the bias makes up for, with less than nothing.
-    hessian = hessian + np.diag(np.maximum(-diagonal, 0) + model.damping_diagonal)
+    # Of a constant column, which the biases make up for, only rounding is left: it stays as it is.
+    constant = np.diagonal(hessian) <= CONSTANT * raw
+    hessian[constant] = hessian[:, constant] = 0
+    hessian[np.diag_indices(p)] += np.where(constant, 0, model.damping_diagonal)
     z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
     return Step(z, model.biases(cross.T @ (z - model.z)))
 

@@ -33,9 +33,10 @@ MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
 FEW_COLUMNS = 200  # dense features of which none is worth leaving out
 MAX_REDUCTIONS = 40
+POLISHED = 1e-12  # tolerances of fits to the full precision of the arithmetic
 LEAST_DAMPING = 1e-9
 NEARLY_EMPTY = 1e-2  # share of the penalty in the objective, where the empty model is tried
-MOST_STALLED = 3  # rounds without progress, after which the arithmetic allows no more
+MOST_STALLED = 4  # rounds without progress, after which the arithmetic allows no more
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,12 @@ class WorkingSets(Solver[SmoothRisk]):
             )
             n_iter += steps
             size = int(1.5 * size)
+        if converged and tol <= POLISHED and state.weights.any():
+            # One more Newton step squares the error of the coefficients.
+            live = blocks.norms(state.weights) > 0
+            state.improve(select_blocks(blocks, live, state.weights.shape, problem.lam), 0.0, 1)
+            state.settle()
+            value = min(value, state.value)
         return Solution(state.theta, value, gap if convex else None, n_iter, converged)
 
 
