@@ -73,7 +73,7 @@ def test_a_foreign_type_is_refused_by_name(tmp_path):
         load_model(path)
     from immax.io import _hashes
 
-    about = {"format": 1, "target": "", "metric": "", "members": _hashes(path.read_bytes())}
+    about = {"format": 2, "target": "", "metric": "", "members": _hashes(path.read_bytes())}
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(ABOUT, json.dumps(about))
     with pytest.raises(ModelFileError, match=r"not trusted: .*shout"):
@@ -191,10 +191,10 @@ def test_files_of_format_1_predict_as_they_did(name):
         np.testing.assert_allclose(file.model.decision_function(new), expected["scores"], atol=1e-6)
 
 
-def test_a_file_of_format_1_is_format_2_once_it_is_saved_again(tmp_path):
+def test_a_file_of_format_1_is_format_3_once_it_is_saved_again(tmp_path):
     model = load_model(EARLIER / "svc-2.skops").model
     save_model(model, tmp_path / "model.skops")
     file = load_model(tmp_path / "model.skops")
-    assert file.about["format"] == 2
+    assert file.about["format"] == 3
     new = np.array(EXPECTED["svc-2"]["X"])
     np.testing.assert_array_equal(file.model.predict(new), EXPECTED["svc-2"]["predict"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "write_text"]
+__all__ = ["check_writable", "replacing", "write_text"]
 
 
 @contextmanager
@@ -34,6 +34,37 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raise an error if a file cannot be written, before the work that its contents need.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write later. Missing parent folders are created.
+
+    Raises
+    ------
+    OSError
+        If it is a folder, or nothing can be written next to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_writable(Path(folder, "model.skops"))
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: give the name of a file to write")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise OSError(error.errno, f"{path} cannot be written: {reason}") from error
 
 
 def write_text(path: Path, text: str) -> None:

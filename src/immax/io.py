@@ -1,13 +1,16 @@
 """Model files, which are read without trusting them.
 
 A model file is a skops file: a ZIP archive of arrays and ``schema.json``, a description of objects.
-A further member, ``immax.json``, says what the model was fitted to, and holds a hash of every other
-member.
+A further member, ``immax.json``, says what the model was fitted to. It holds a hash of every other
+member, and one of itself. Hashes tell that a file was damaged or edited; they do not tell who wrote
+it.
 
-Format 2 has margins of mean one. Files of format 1 are converted when they are read: classes that
-have moved since are looked up where they are now. Their margins, which sum to one in linear and
-kernel machines, are kept as they are, because scores, coefficients and margins of a model go
-together: the model's scores, probabilities and labels are those of the version that wrote it.
+Format 3 has schemas that say how each column is read, and the hash of ``immax.json`` itself; format
+2 has margins of mean one. Files of formats 1 and 2 are read as the versions that wrote them did:
+classes that have moved since are looked up where they are now. The margins of format 1, which sum
+to one in linear and kernel machines, are kept as they are, because scores, coefficients and margins
+of a model go together: the model's scores, probabilities and labels are those of the version that
+wrote it.
 """
 
 from __future__ import annotations
@@ -17,22 +20,26 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 from immax.atomic import replacing
 from immax.errors import WrongCall
-from immax.tabular.columns import Schema
+from immax.tabular.columns import Column, Schema
 
 __all__ = ["ModelFile", "ModelFileError", "load_model", "save_model"]
 
-FORMAT = 2
-READABLE = (1, 2)  # formats
+FORMAT = 3
+READABLE = (1, 2, 3)  # formats
+SIGNED = 3  # the first format with a hash of immax.json itself
 ABOUT = "immax.json"
 OBJECTS = "schema.json"  # skops's description of the objects
-MOST_BYTES = 4 * 2**30  # unpacked
+MOST_BYTES = 512 * 2**20
+"""The largest size of a model file, packed and unpacked, unless another limit is given."""
+MOST_MEMBERS = 10_000
+BLOCK = 2**20  # bytes that are hashed at a time
 MOVED = {
     ("immax.kernel", "IMMAXSVC"): "immax.kernels.svc",
     ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
@@ -54,6 +61,7 @@ TRUSTED = frozenset(
         "immax.search.families.BoxFamily",
         "immax.search.families.SharedTailFamily",
         "immax.search.families.FreeFamily",
+        "immax.tabular.pipeline.TableFeatures",
         "immax.tabular.pipeline.TypedColumns",
         "numpy.dtype",
         "sklearn.model_selection._split.StratifiedKFold",
@@ -74,6 +82,7 @@ class About(TypedDict, total=False):
     format: int
     versions: dict[str, str]
     schema: list[dict[str, Any]] | None
+    labels: dict[str, Any] | None
     target: str
     metric: str
     estimator: str
@@ -81,6 +90,7 @@ class About(TypedDict, total=False):
     counts: list[int] | None
     margins: list[float] | None
     members: dict[str, str]
+    hash: str
 
 
 @dataclass(frozen=True)
@@ -155,6 +165,7 @@ def save_model(
         "format": FORMAT,
         "versions": _versions(),
         "schema": None if schema is None else schema.to_list(),
+        "labels": None if schema is None or schema.labels is None else schema.labels.to_dict(),
         "target": target,
         "metric": metric,
         "estimator": type(last).__name__,
@@ -163,13 +174,14 @@ def save_model(
         "margins": None if margins is None else [float(rho) for rho in margins],
         "members": _hashes(data),
     }
+    about["hash"] = _hash_of(about)
     with replacing(Path(path)) as part:
         part.write_bytes(data)
         with zipfile.ZipFile(part, "a") as archive:
             archive.writestr(ABOUT, json.dumps(about, indent=1))
 
 
-def load_model(path: str | Path) -> ModelFile:
+def load_model(path: str | Path, *, max_bytes: int = MOST_BYTES) -> ModelFile:
     """Read a model file that ``save_model`` wrote.
 
     No code of the file is run, and only known types are built. A file that is truncated, altered,
@@ -180,6 +192,9 @@ def load_model(path: str | Path) -> ModelFile:
     ----------
     path : str or Path
         The file to read.
+    max_bytes : int, default=536870912
+        The largest size of the file, packed and unpacked. Larger files are refused before they are
+        read, because small ones can be made to unpack to any size.
 
     Returns
     -------
@@ -191,11 +206,12 @@ def load_model(path: str | Path) -> ModelFile:
         If the file cannot be loaded.
     """
     skops = _import_skops()
-    try:
-        data = Path(path).read_bytes()
-    except IsADirectoryError:
-        raise ModelFileError(f"{path} is a folder, not a model file") from None
-    about = _checked(data, path)
+    if Path(path).is_dir():
+        raise ModelFileError(f"{path} is a folder, not a model file")
+    if Path(path).stat().st_size > max_bytes:
+        raise ModelFileError(_too_large(path, max_bytes))
+    data = Path(path).read_bytes()
+    about = _checked(data, path, max_bytes)
     try:
         if about["format"] < FORMAT:
             data = _converted(data)
@@ -208,9 +224,29 @@ def load_model(path: str | Path) -> ModelFile:
         model = skops.loads(data, trusted=sorted(TRUSTED))
     except Exception as error:
         raise ModelFileError(f"{path} cannot be loaded: {error}") from error
-    columns = about.get("schema")
-    schema = None if columns is None else Schema.from_list(columns)
-    return ModelFile(model, schema, about["target"], about["metric"], about)
+    if not (hasattr(model, "predict") and hasattr(model, "classes_")):
+        raise ModelFileError(f"{path} holds a {type(model).__name__}, which is not a classifier")
+    try:
+        return ModelFile(model, _schema(about, model), about["target"], about["metric"], about)
+    except Exception as error:
+        raise ModelFileError(f"{path} is damaged: {error}") from error
+
+
+def _schema(about: About, model: Any) -> Schema | None:
+    columns, labels = about.get("schema"), about.get("labels")
+    if columns is None:
+        return None
+    if labels is None:  # of earlier versions
+        kind = {"b": "boolean", "i": "number"}.get(model.classes_.dtype.kind, "category")
+        return replace(Schema.from_list(columns), labels=Column(about["target"], kind))
+    return replace(Schema.from_list(columns), labels=Column.from_dict(labels))
+
+
+def _too_large(path: str | Path, max_bytes: int) -> str:
+    return (
+        f"{path} is larger than {max_bytes / 2**20:g} MiB when unpacked; if you trust it, raise "
+        "the limit (--max-model-size, or max_bytes of load_model)"
+    )
 
 
 def _import_skops() -> _Skops:
@@ -249,30 +285,45 @@ def _untrusted(skops: _Skops, data: bytes) -> list[str]:
 
 def _hashes(data: bytes) -> dict[str, str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {
-            name: hashlib.sha256(archive.read(name)).hexdigest()
-            for name in archive.namelist()
-            if name != ABOUT
-        }
+        return {name: _hash_member(archive, name) for name in archive.namelist() if name != ABOUT}
 
 
-def _checked(data: bytes, path: str | Path) -> About:
+def _hash_member(archive: zipfile.ZipFile, name: str) -> str:
+    digest = hashlib.sha256()
+    with archive.open(name) as member:
+        while block := member.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _hash_of(about: About) -> str:
+    """Return the hash of everything in ``immax.json`` but the hash itself."""
+    content = {key: value for key, value in about.items() if key != "hash"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _checked(data: bytes, path: str | Path, max_bytes: int) -> About:
     """Return the contents of ``immax.json`` if the file is intact."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
             if ABOUT not in archive.namelist():
                 raise ModelFileError(f"{path} is not a model file of immax: it has no {ABOUT}")
-            if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
-                raise ModelFileError(f"{path} unpacks to more than {MOST_BYTES} bytes")
+            if sum(member.file_size for member in members) > max_bytes:
+                raise ModelFileError(_too_large(path, max_bytes))
+            if len(members) > MOST_MEMBERS or len(set(archive.namelist())) < len(members):
+                raise ModelFileError(f"{path} has too many members, or two of the same name")
             about: About = json.loads(archive.read(ABOUT))
         number = about.get("format") if isinstance(about, dict) else about
         if number not in READABLE:
             raise ModelFileError(
-                f"{path} has format {number!r}; this version reads "
-                f"{' and '.join(map(str, READABLE))}"
+                f"{path} has format {number!r}; this version reads {', '.join(map(str, READABLE))}"
             )
-        if _hashes(data) != about["members"]:
+        altered = _hashes(data) != about["members"]
+        if altered or (number >= SIGNED and _hash_of(about) != about["hash"]):
             raise ModelFileError(f"{path} was altered: its contents do not match their hashes")
+        if not (isinstance(about["target"], str) and isinstance(about["metric"], str)):
+            raise ModelFileError(f"{path} was altered: its target and metric are not strings")
         return about
     except ModelFileError:
         raise
@@ -282,7 +333,7 @@ def _checked(data: bytes, path: str | Path) -> About:
 
 def _versions() -> dict[str, str]:
     versions = {}
-    for name in ("immax", "numpy", "scipy", "scikit-learn", "pandas", "skops"):
+    for name in ("immax", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "skops"):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:

@@ -189,6 +189,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         return Training(data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega))
 
     @property
+    def penalty_has_kinks(self) -> bool:
+        """Whether the penalty leaves coefficients at zero; an elastic net without l1 does not."""
+        return not make_penalty(self.penalty, self.l1_ratio).smooth
+
+    @property
     def sparse_coef_(self) -> sparse.csr_array:
         """``coef_`` as a CSR array, which holds only the coefficients that are not zero."""
         check_is_fitted(self)

@@ -31,6 +31,7 @@ __all__ = [
     "scale_margins",
     "search_box",
     "share_tail",
+    "tail_margins",
     "theory_margins",
 ]
 
@@ -314,6 +315,41 @@ def share_tail(counts: ArrayLike, n_groups: int) -> NDArray[np.intp]:
     by_frequency = np.argsort(-m, kind="stable")
     groups[by_frequency[: int(n_groups) - 1]] = np.arange(int(n_groups) - 1)
     return groups
+
+
+def tail_margins(
+    counts: ArrayLike,
+    n_groups: int,
+    radii: ArrayLike | None = None,
+    total: float | None = None,
+) -> Vector:
+    """Return the theory's margins with a single one for all rare classes.
+
+    The ``n_groups - 1`` most frequent classes have the theory's margins, and all others the mean
+    of theirs, as in the paper's search for many classes or step imbalance.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    n_groups : int
+        The number of different margins, from 1 to the number of classes.
+    radii, total
+        As in ``theory_margins``.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> tail_margins([8000, 1000, 125], 2)
+    array([1.71428571, 0.64285714, 0.64285714])
+    """
+    rho = theory_margins(counts, radii, total=total)
+    groups = share_tail(counts, n_groups)
+    means = np.bincount(groups, rho) / np.bincount(groups)
+    return np.asarray(means[groups])
 
 
 def resolve_margins(

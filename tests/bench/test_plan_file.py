@@ -88,7 +88,9 @@ def test_the_plans_that_ship_can_be_read(path):
         assert plan.cells()
 
 
-@pytest.mark.parametrize("name", ["cifar-longtail", "cifar-step", "tiny-imagenet"])
+@pytest.mark.parametrize(
+    "name", ["cifar-longtail", "cifar-step", "tiny-imagenet", "tiny-imagenet-step"]
+)
 def test_the_papers_plans_are_the_papers(name):
     plan = load_plan(ROOT / "experiments" / f"{name}.toml")
     recipe = plan.training
@@ -99,7 +101,7 @@ def test_the_papers_plans_are_the_papers(name):
     assert plan.runs == 5
     assert (recipe.epochs, recipe.batch_size, recipe.lr) == (200, 1024, 0.2)
     assert (recipe.momentum, recipe.weight_decay, recipe.warmup) == (0.9, 1e-3, 0)
-    assert recipe.pad == (8 if name == "tiny-imagenet" else 4)
-    assert recipe.augment == ("crop" if name == "tiny-imagenet" else "crop_flip")
+    assert recipe.pad == (8 if name.startswith("tiny-imagenet") else 4)
+    assert recipe.augment == ("crop" if name.startswith("tiny-imagenet") else "crop_flip")
     text = (ROOT / "experiments" / f"{name}.toml").read_text()
     assert tomllib.loads(text)["selection"]["folds"] == 5

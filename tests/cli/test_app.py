@@ -37,9 +37,11 @@ def test_every_option_of_a_command_has_help(tmp_path):
 
     from immax.cli.app import app
 
-    for name, command in get_command(app).commands.items():
+    group = get_command(app)
+    for name in group.list_commands(None):
         if name != "bench":
-            missing = [one.name for one in command.params if not getattr(one, "help", None)]
+            params = group.get_command(None, name).params
+            missing = [one.name for one in params if not getattr(one, "help", None)]
             assert not missing, (name, missing)
 
 

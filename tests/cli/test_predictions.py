@@ -39,7 +39,11 @@ def test_new_categories_and_missing_values_are_handled(fitted):
     fresh["extra"] = 1
     fresh.to_csv(fitted / "odd.csv", index=False)
     outcome = immax_here("predict", "model.skops", "odd.csv", "--rows", 7, cwd=fitted, check=0)
-    assert outcome.stderr == "immax: columns that the model does not know: 'extra'\n"
+    assert outcome.stderr == (
+        "immax: columns that the model does not know: 'extra'\n"
+        "immax: the column 'sex' holds 30 values that are not among the categories of the model; "
+        "they count as rare ones\n"
+    )
     assert len(outcome.stdout.splitlines()) == 31
 
 
@@ -50,16 +54,16 @@ def test_a_table_with_other_columns_is_refused(fitted):
     assert "columns are missing: 'weight'; did you mean 'wieght'?" in outcome.stderr
     fresh["dose"] = "plenty"
     fresh.to_csv(fitted / "bad.csv", index=False)
-    outcome = immax_here("predict", "model.skops", "bad.csv", "-o", "bad.out", cwd=fitted, check=2)
+    outcome = immax_here("predict", "model.skops", "bad.csv", "-o", "new.csv", cwd=fitted, check=2)
     assert "the column 'dose' must hold numbers; got 'plenty'" in outcome.stderr
-    assert not (fitted / "bad.out").exists()
+    assert not (fitted / "new.csv").exists()
 
 
 def test_memory_does_not_grow_with_the_file(fitted):
     """Ten times the rows, read 20,000 at a time."""
     call = (
         "import resource, sys; from immax.cli.app import app\n"
-        "try: app(['predict', 'model.skops', sys.argv[1], '-o', 'long.out', '--rows', '20000'])\n"
+        "try: app(['predict', 'model.skops', sys.argv[1], '-o', 'out.csv', '--rows', '20000'])\n"
         "except SystemExit: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     peaks = []
@@ -75,5 +79,5 @@ def test_memory_does_not_grow_with_the_file(fitted):
             check=True,
         )
         peaks.append(int(done.stdout) / 1024)
-        assert len(pd.read_csv(fitted / "long.out")) == n
+        assert len(pd.read_csv(fitted / "out.csv")) == n
     assert peaks[1] < peaks[0] + 60, peaks  # MiB

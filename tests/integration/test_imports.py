@@ -7,7 +7,7 @@ from source_tree import imports, module_paths, tree_of
 
 # A package may import from the lines above its own. Packages that share a line stand side by side.
 LAYERS = (
-    ("arrays", "errors", "threads", "atomic"),
+    ("arrays", "errors", "threads", "atomic", "optional"),
     ("validation",),
     ("margins",),
     ("losses", "penalties"),
@@ -23,8 +23,8 @@ LAYERS = (
     ("search",),
     ("boosting", "torch"),
     ("theory",),
-    ("datasets",),
     ("tabular",),
+    ("datasets",),
     ("io",),
     ("evaluation",),
     ("plots",),

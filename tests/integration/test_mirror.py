@@ -30,7 +30,6 @@ WITHOUT = {
     "immax.evaluation.tree_methods": "tests/evaluation/test_estimators.py runs over the methods",
     "immax.kernels.machine": "dataclasses alone",
     "immax.linear_base": "tests/test_linear.py runs over its subclasses",
-    "immax.theory.hypotheses": "tests/theory/test_certificates.py runs over the models",
 }
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from immax.margins import power_margins, share_tail, theory_margins
+from immax.margins import power_margins, search_box, tail_margins, theory_margins
 from immax.search.families import (
     FAMILIES,
     BoxFamily,
+    CountedFamily,
     FreeFamily,
     PowerFamily,
     SharedTailFamily,
@@ -21,9 +22,10 @@ COUNTS = np.array([500, 120, 40, 9])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_knows_the_theory_and_its_box(name, counts):
     family = resolve_family(name)
-    np.testing.assert_allclose(
-        family.margins(family.centre(counts), counts), theory_margins(counts)
-    )
+    expected = theory_margins(counts)
+    if name == "shared_tail" and counts.size > 2:
+        expected = tail_margins(counts, 3)
+    np.testing.assert_allclose(family.margins(family.centre(counts), counts), expected)
     low, high = family.box(counts)
     assert (low < high).all()
     for special in (family.centre(counts), family.plain(counts)):
@@ -41,7 +43,8 @@ def test_every_family_knows_the_theory_and_its_box(name, counts):
             rho = family.margins(point, counts)
             assert rho.shape == counts.shape
             assert (rho > 0).all()
-            assert rho.mean() == pytest.approx(1)
+            if name not in ("box", "shared_tail"):  # which are not rescaled
+                assert rho.mean() == pytest.approx(1)
 
 
 def test_equal_margins_are_in_reach():
@@ -62,22 +65,77 @@ def test_powers():
 
 
 def test_the_papers_box():
+    """Each margin is searched within 80 % of its own, whatever the others are."""
     family, ideal = BoxFamily(0.8), theory_margins(COUNTS)
     axes = family.axes(COUNTS, 10)
-    for k in range(4):
-        np.testing.assert_allclose(axes[k] * ideal[k], np.linspace(0.2, 1.8, 10) * ideal[k])
+    np.testing.assert_allclose(axes * ideal[:, None], search_box(ideal, 0.8, 10))
     factors = np.array([0.5, 1, 1.5, 0.2])
-    expected = factors * ideal
-    np.testing.assert_allclose(family.margins(factors, COUNTS), expected / expected.mean())
+    np.testing.assert_allclose(family.margins(factors, COUNTS), factors * ideal)
 
 
-def test_the_tail_shares():
+@pytest.mark.parametrize("counts", [[729, 1], [1, 729], [400, 100]])
+def test_the_papers_box_of_two_classes(counts):
+    """Alpha stays within 80 % of the rarer class's share."""
+    low, high = BoxFamily(0.8).box(counts)
+    shares = theory_margins(counts, total=1)
+    rare = int(np.argmin(counts))
+    for alpha, factor in ((low[0], 0.2), (high[0], 1.8)):
+        share = alpha if rare == 1 else 1 - alpha
+        assert share / shares[rare] == pytest.approx(factor if rare == 1 else 2 - factor)
+    for alpha in (low, high):
+        rho = BoxFamily(0.8).margins(alpha, counts)
+        assert rho[1] / rho.sum() == pytest.approx(alpha[0])
+        assert rho.mean() == pytest.approx(1)
+
+
+def test_the_tail_shares_a_margin():
     family = SharedTailFamily(n_groups=3)
-    groups = share_tail(COUNTS, 3)
     factors = np.array([1.2, 0.7, 0.4])
-    expected = factors[groups] * theory_margins(COUNTS)
-    np.testing.assert_allclose(family.margins(factors, COUNTS), expected / expected.mean())
+    ideal = theory_margins(COUNTS)
+    expected = [1.2 * ideal[0], 0.7 * ideal[1], *[0.4 * ideal[2:].mean()] * 2]
+    np.testing.assert_allclose(family.margins(factors, COUNTS), expected)
     assert len(family.axes(COUNTS, 5)) == 3
+    # The rare counts differ, and still they have one margin.
+    rho = SharedTailFamily(n_groups=2).margins([1, 0.5], [8000, 1000, 50])
+    assert rho[1] == rho[2] != rho[0]
+
+
+def test_step_imbalance_has_one_margin_for_the_minority():
+    counts = [500] * 3 + [5] * 3
+    family = SharedTailFamily(n_groups=4)
+    np.testing.assert_allclose(
+        family.margins(family.centre(counts), counts), theory_margins(counts)
+    )
+    rho = family.margins([0.5, 1, 1.5, 0.2], counts)
+    assert len(set(rho[3:])) == 1
+    assert len(set(rho[:3])) == 3
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_counts_of_the_original_sample(name):
+    """After resampling all classes have one size: the original counts can be given."""
+    family = CountedFamily(name, counts=tuple(COUNTS))
+    even = np.full(4, 500)
+    plain = resolve_family(name)
+    np.testing.assert_allclose(
+        family.margins(family.centre(even), even), plain.margins(plain.centre(COUNTS), COUNTS)
+    )
+    for own, expected in zip(family.box(even), plain.box(COUNTS), strict=True):
+        np.testing.assert_allclose(own, expected)
+    np.testing.assert_allclose(family.plain(even), plain.plain(COUNTS))
+    np.testing.assert_allclose(family.axes(even, 3)[0], plain.axes(COUNTS, 3)[0])
+
+
+def test_radii_are_a_weight_of_the_counts():
+    radii = (1.0, 2.0, 0.5, 3.0)
+    for name in ("power", "box", "free"):
+        family = CountedFamily(name, radii=radii)
+        rho = family.margins(family.centre(COUNTS), COUNTS)
+        np.testing.assert_allclose(rho, theory_margins(COUNTS, radii))
+    with pytest.raises(ValueError, match="family's radii of class 1 is 0"):
+        CountedFamily("power", radii=(1.0, 0.0)).centre([5, 5])
+    with pytest.raises(ValueError, match="family's counts must have an entry for each of the 3"):
+        CountedFamily("power", counts=(1.0, 2.0)).centre([5, 5, 5])
 
 
 def test_bad_families_and_parameters():
@@ -89,5 +147,9 @@ def test_bad_families_and_parameters():
         BoxFamily().margins([1, 1], COUNTS)
     with pytest.raises(ValueError, match="3 groups of classes, and 4"):
         SharedTailFamily(n_groups=3).margins([1, 1, 1, 1], COUNTS)
+    with pytest.raises(ValueError, match="width must lie strictly between"):
+        BoxFamily(1.0)
+    with pytest.raises(ValueError, match="n_groups must be a whole number"):
+        SharedTailFamily(n_groups=0)
     with pytest.raises(ValueError, match="4 classes, and 2 parameters"):
         FreeFamily().margins([1, 1], COUNTS)

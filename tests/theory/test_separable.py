@@ -53,7 +53,7 @@ def test_renyi_divergence():
     assert renyi_divergence(p, q, 1) == pytest.approx(kl)
     assert renyi_divergence(p, q, 1 + 1e-7) == pytest.approx(kl, rel=1e-5)
     assert renyi_divergence(q, p, 3) == np.inf
-    for bad in ((p, q[:2], 3), (p, 2 * q, 3), (p, q, 0)):
+    for bad in ((p, q[:2], 3), (p, 2 * q, 3), (p, q, -0.1), (p, q, float("nan"))):
         with pytest.raises(ValueError, match="must"):
             renyi_divergence(*bad)
 
@@ -140,3 +140,17 @@ def test_what_does_not_fit_is_refused():
         geometric_margin(X * np.nan, y)
     with pytest.raises(ValueError, match="margin"):
         ldam_split(0.0, [1, 1])
+
+
+def test_renyi_divergence_of_the_limiting_orders():
+    p, q = np.array([0.2, 0.8, 0.0]), np.array([0.5, 0.25, 0.25])
+    assert renyi_divergence(p, q, 0) == pytest.approx(-np.log(0.75))
+    assert renyi_divergence(p, q, 0) == pytest.approx(renyi_divergence(p, q, 1e-9), abs=1e-7)
+    assert renyi_divergence(p, q, np.inf) == pytest.approx(np.log(0.8 / 0.25))
+    assert renyi_divergence(p, q, np.inf) == pytest.approx(renyi_divergence(p, q, 600), rel=0.01)
+    values = [renyi_divergence(p, q, order) for order in (0, 0.3, 1, 2, 3, np.inf)]
+    assert values == sorted(values)  # it grows with the order
+    apart = np.array([0.0, 0.0, 1.0])
+    assert [renyi_divergence(p, apart, order) for order in (0, 0.5, 1, np.inf)] == [np.inf] * 4
+    assert renyi_divergence(q, p, 0) == pytest.approx(0)  # q has mass where p has none
+    assert renyi_divergence(q, p, np.inf) == np.inf

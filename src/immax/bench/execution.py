@@ -17,6 +17,7 @@ from immax.bench.outcomes import CellResult, HeldOutResult
 from immax.bench.store import Store
 from immax.bench.surfaces import surface
 from immax.evaluation.aim_search import AimedClassifier
+from immax.evaluation.box_search import combine_points, is_box_search
 from immax.evaluation.estimators import describe_choice, make_estimator, network_spec
 from immax.evaluation.meta_estimators import Classifier
 from immax.evaluation.metrics import measure
@@ -170,6 +171,8 @@ def _held_out_fold(split: Split, n_folds: int, fold: int) -> Split:
 def select_params(cell: NetworkCell, store: Store) -> Params:
     """Return the hyper-parameters with the best mean score of the trials; the first on a tie.
 
+    In the paper's search of margins, the best multiple of each margin is taken.
+
     Parameters
     ----------
     cell : NetworkCell
@@ -187,4 +190,7 @@ def select_params(cell: NetworkCell, store: Store) -> Params:
         if isinstance(record.cell, TrialCell):
             value = record.result.tests[HELD_OUT].metrics[cell.scoring]
             scores.setdefault(str(dict(record.cell.params)), []).append(value)
-    return max(cell.points, key=lambda point: float(np.mean(scores[str(dict(point))])))
+    means = [float(np.mean(scores[str(dict(point))])) for point in cell.points]
+    if is_box_search(cell.points[0]):
+        return combine_points(cell.points, means)
+    return cell.points[int(np.argmax(means))]

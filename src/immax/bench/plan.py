@@ -44,7 +44,9 @@ class Plan:
     selection : Selection
     grids : mapping of str to mapping of str to tuple of float
         For each method, values to try in place of its own grid. For linear models, ``lam`` takes
-        the place of ``selection.lams``.
+        the place of ``selection.lams``. For networks with IMMAX, ``groups`` (one number, or one
+        for each data set) asks for the paper's search of margins: see
+        ``immax.evaluation.box_search``.
     """
 
     name: str
@@ -115,7 +117,10 @@ class Plan:
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.training)
-        points = tuple(grid_points(method, self._grid(model, method), self.selection.trials))
+        grid = self._grid(model, method)
+        if len(grid.get("groups", ())) > 1:  # one number for each of the data sets
+            grid |= {"groups": (grid["groups"][self.data.names.index(data.name)],)}
+        points = tuple(grid_points(method, grid, self.selection.trials))
         folds, revision = self.selection.folds, _revision(method)
         trials: list[Cell] = [
             TrialCell(*common, point, folds, fold, revision=revision)
@@ -128,7 +133,7 @@ class Plan:
         ]
         return [*(trials if len(points) > 1 else ()), *finals]
 
-    def _grid(self, model: str, method: str) -> Grid:
+    def _grid(self, model: str, method: str) -> dict[str, tuple[float, ...]]:
         """Return the values to try; λ is a parameter of linear models only."""
         grid = self.grids.get(method, {})
         return {name: own for name, own in grid.items() if name != "lam" or model == "linear"}

@@ -13,6 +13,7 @@ from immax.bench.plan import Plan
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
 from immax.datasets.registry import COLLECTIONS, READERS
 from immax.errors import WrongCall
+from immax.evaluation.box_search import box_points
 from immax.evaluation.estimators import ESTIMATORS, MODELS, known_methods
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
@@ -162,6 +163,7 @@ def _grids(content: object) -> dict[str, Grid]:
 
 def _check(plan: Plan) -> None:
     _check_data(plan)
+    _check_margins(plan)
     for model in plan.models:
         _among("model", model, MODELS)
     known = {method for model in plan.models for method in known_methods(model)}
@@ -197,6 +199,22 @@ def _check(plan: Plan) -> None:
             f"selection.use_folds must be at most selection.folds, {selection.folds}; "
             f"got {selection.use_folds}"
         )
+
+
+def _check_margins(plan: Plan) -> None:
+    """Check the settings of the paper's search of margins."""
+    grid = plan.grids.get("immax", {})
+    groups = grid.get("groups")
+    if groups is None:
+        return
+    if len(groups) not in (1, len(plan.data.names)):
+        raise PlanError("grids.immax.groups must be one number, or one for each of data.names")
+    try:
+        settings = {name: values for name, values in grid.items() if name != "lam"}
+        for own in groups:
+            box_points(settings | {"groups": (own,)})
+    except ValueError as error:
+        raise PlanError(f"grids.immax: {error}") from None
 
 
 def _check_data(plan: Plan) -> None:

@@ -7,21 +7,16 @@ from typing import Annotated
 import typer
 
 from immax import __version__
-from immax.cli import comparison, models, prescribed_margins
-from immax.cli.bench import bench
-from immax.cli.errors import ErrorReportingGroup
+from immax.cli.command_group import CommandGroup
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    cls=ErrorReportingGroup,
+    cls=CommandGroup,
     help="Learning from imbalanced data with class-sensitive confidence margins.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(bench, name="bench")
-for module in (comparison, models, prescribed_margins):
-    app.add_typer(module.commands)
 
 
 def _show_version(wanted: bool) -> None:

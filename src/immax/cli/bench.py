@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from immax.bench.outcomes import PlanResults
     from immax.bench.table import Table
 
-__all__ = ["bench"]
+__all__ = ["commands"]
 
-bench = typer.Typer(
+commands = typer.Typer(
     help="Run experiments from plans, which can be interrupted and resumed, and report results.",
     no_args_is_help=True,
 )
@@ -38,7 +38,7 @@ class Format(StrEnum):
     results = "results"
 
 
-@bench.command()
+@commands.command()
 def run(
     plan: PlanFile,
     data_dir: Annotated[Path | None, typer.Option(help="The directory of the data.")] = None,
@@ -117,7 +117,7 @@ def run(
         raise typer.Exit(1)
 
 
-@bench.command()
+@commands.command()
 def status(
     results: ResultsFile,
     as_json: AsJson = False,
@@ -140,7 +140,7 @@ def status(
             typer.echo(record.error)
 
 
-@bench.command()
+@commands.command()
 def table(
     results: ResultsFile,
     metric: Annotated[str, typer.Option(help="The metric to show.")] = "accuracy",
@@ -157,7 +157,7 @@ def table(
         typer.echo(f"{one.title}\n\n{one.markdown()}")
 
 
-@bench.command()
+@commands.command()
 def export(
     results: ResultsFile,
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write.")],
@@ -192,7 +192,7 @@ def export(
         write_text(out, "\n".join(texts))
 
 
-@bench.command()
+@commands.command()
 def page(
     results: ResultsFile,
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write, in Markdown.")],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from immax.errors import WrongCall
-from immax.tabular import Schema
+from immax.tabular import ReadingOptions, Schema
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -40,7 +40,11 @@ class ComparisonData:
 
 
 def read_comparison_data(
-    file: Path | None, target: str | None, rows: int, seed: int
+    file: Path | None,
+    target: str | None,
+    rows: int,
+    seed: int,
+    options: ReadingOptions | None = None,
 ) -> ComparisonData:
     """Read a table, sample its rows if there are too many, and describe its columns.
 
@@ -54,6 +58,8 @@ def read_comparison_data(
         The maximum number of rows. Samples are stratified.
     seed : int
         The seed of the sample.
+    options : ReadingOptions, optional
+        What is known of the columns. Kinds are inferred from all rows, before any are sampled.
 
     Returns
     -------
@@ -64,23 +70,22 @@ def read_comparison_data(
     WrongCall
         If there is a file but no target.
     """
-    from immax.datasets import load_page_blocks, read_table
-    from immax.tabular import describe_columns
+    from immax.datasets.page_blocks import PAGE_BLOCKS
+    from immax.tabular import read_training_table
 
+    source = "the page blocks" if file is None else file.name
     if file is None:
-        (X, y), source, target = load_page_blocks(), "the page blocks", "kind"
+        file, target = PAGE_BLOCKS, "kind"
     elif target is None:
         raise WrongCall("name the column of the labels with --target")
-    else:
-        (X, y), source = read_table(file, target), file.name
+    table = read_training_table(file, target, options)
+    X, y = table.X, table.y
     sampled = []
     if len(X) > rows:
         sampled = [f"{len(X):,} rows are many: a sample of {rows:,} is used (--rows)"]
         X, y = _sample(X, y, rows, seed)
     X, y = X.reset_index(drop=True), y.reset_index(drop=True)
-    schema = describe_columns(X)
-    left_out = [f"left out {column.name!r}: {column.why}" for column in schema.left_out()]
-    return ComparisonData(X, y, schema, source, target, (*left_out, *sampled))
+    return ComparisonData(X, y, table.schema, source, target, (*table.notices, *sampled))
 
 
 def _sample(X: DataFrame, y: Series, rows: int, seed: int) -> tuple[DataFrame, Series]:

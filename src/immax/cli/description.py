@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Required, TypedDict
 
 import numpy as np
 
-from immax.arrays import Vector
-from immax.datasets import read_table
-from immax.io import ModelFile
+from immax.arrays import Array, Vector
+from immax.cli.predictions import as_model_input, schema_of
+from immax.io import ModelFile, ModelFileError
 from immax.margins import theory_margins
-from immax.tabular import as_labels
-from immax.theory import certificate
+from immax.tabular import Column, as_labels, read_labelled
+from immax.tabular.table_files import open_table
+from immax.theory import describe_certificates
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
+    from pandas import DataFrame
 
 __all__ = ["ModelDescription", "describe_model", "description_text"]
-
-NO_CERTIFICATE = "No certificate: only linear and kernel models have one."
 
 
 class ModelDescription(TypedDict, total=False):
@@ -99,7 +97,7 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
         description["objective"] = estimator.objective_
         description["gap"] = estimator.gap_
     if table is not None:
-        _add_results_on(description, file, estimator, table, total)
+        _add_results_on(description, file, table, total)
     return description
 
 
@@ -111,29 +109,27 @@ def _add_counts(description: ModelDescription, counts: Vector, total: float) -> 
 
 
 def _add_results_on(
-    description: ModelDescription,
-    file: ModelFile,
-    estimator: BaseEstimator,
-    table: Path,
-    total: float,
+    description: ModelDescription, file: ModelFile, table: Path, total: float
 ) -> None:
     """Add the counts of a table, the accuracy on it and a certificate."""
-    X, y = read_table(table, file.target)
-    if file.schema is not None:
-        file.schema.check(X)
-    own = as_labels(y)
+    X, own = _read_labelled(file, table)
     labels = own.astype(str)
     counts = np.array([float((labels == name).sum()) for name in description["classes"]])
     _add_counts(description, counts, total)
     predicted = np.asarray(file.model.predict(X)).astype(str)
     description["accuracy"] = float(np.mean(predicted == labels))
-    features = file.model[:-1].transform(X) if hasattr(file.model, "steps") else X
-    if hasattr(estimator, "rule"):  # the bounds are for predictions by the highest score
-        estimator = copy(estimator).set_params(rule="score")
-    try:
-        description["certificate"] = str(certificate(estimator, features, own))
-    except (TypeError, AttributeError):
-        description["certificate"] = NO_CERTIFICATE
+    description["certificate"] = describe_certificates(file.model, X, own)
+
+
+def _read_labelled(file: ModelFile, table: Path) -> tuple[DataFrame | Array, Array]:
+    """Read the features and labels of a table by the schema of a model."""
+    if not file.target:
+        raise ModelFileError("the model file does not name the column of the labels")
+    schema = schema_of(file, open_table(table))
+    kind = {"b": "boolean", "i": "number"}.get(file.model.classes_.dtype.kind, "category")
+    labels = schema.labels or Column(file.target, kind)
+    X, y = read_labelled(table, schema, labels)
+    return as_model_input(file, X), as_labels(y)
 
 
 def description_text(description: ModelDescription, top: int = 10) -> str:

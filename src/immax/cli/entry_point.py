@@ -13,14 +13,23 @@ def main() -> None:
     Raises
     ------
     SystemExit
-        Always, with code 0 (done), 1 (the job failed) or 2 (the call was wrong).
+        Always, with code 0 (done), 1 (the job failed), 2 (the call was wrong) or 141 (nobody reads
+        the output any more).
     """
     try:
+        if sys.argv[1:] == ["--version"]:
+            from immax import __version__
+
+            print(f"immax {__version__}", flush=True)
+            raise SystemExit(0)
         from immax.cli.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
         message = 'immax: the command needs Typer and Rich: pip install "immax[cli]"'
         print(message, file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print("immax: interrupted", file=sys.stderr)
         raise SystemExit(1) from None
     app()

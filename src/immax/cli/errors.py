@@ -5,6 +5,8 @@ The exit code is 2 if the call was wrong and 1 if the job failed.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import sys
 import traceback
@@ -24,6 +26,7 @@ __all__ = ["ErrorReportingGroup", "report_errors"]
 
 
 DEBUG = "--debug"
+CLOSED_PIPE = 141  # as of programs that the signal SIGPIPE ends
 
 
 class _Failure(NamedTuple):
@@ -38,6 +41,10 @@ def _describe(error: BaseException) -> _Failure:
         return _Failure(text, 2)
     if isinstance(error, sqlite3.OperationalError):
         return _Failure(f"the results cannot be written: {text}", 1)
+    if isinstance(error, sqlite3.DatabaseError):
+        return _Failure(f"the results file is damaged: {text}", 1)
+    if isinstance(error, MemoryError):
+        return _Failure("there is not enough memory", 1)
     if isinstance(error, OSError | ImportError | ValueError):
         return _Failure(text, 1)
     if isinstance(error, KeyboardInterrupt):
@@ -68,12 +75,15 @@ def report_errors(debug: bool = False) -> Iterator[None]:
     Raises
     ------
     typer.Exit
-        With code 2 if the call was wrong, and 1 if the job failed.
+        With code 2 if the call was wrong, 1 if the job failed, and 141 if the output was closed.
     """
     try:
         yield
-    except (typer.Exit, typer.Abort, BrokenPipeError):
-        raise  # Typer's own control flow; a closed pipe is not an error
+    except (typer.Exit, typer.Abort):
+        raise  # Typer's own control flow
+    except BrokenPipeError:  # such as with | head: nobody reads the output any more
+        _close_output()
+        raise typer.Exit(CLOSED_PIPE) from None
     except (Exception, KeyboardInterrupt) as error:
         if hasattr(error, "format_message"):
             raise  # a wrong call that Typer has found
@@ -132,7 +142,26 @@ class ErrorReportingGroup(TyperGroup):
             if not hasattr(error, "format_message"):
                 raise
             sys.exit(_show_usage_error(error))
-        sys.exit(code if isinstance(code, int) else 0)
+        except KeyboardInterrupt:
+            typer.echo("immax: interrupted", err=True)
+            sys.exit(1)
+        sys.exit(_flushed(code if isinstance(code, int) else 0))
+
+
+def _flushed(code: int) -> int:
+    """Write what is left of the output, and return the exit code."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_output()
+        return CLOSED_PIPE
+    return code
+
+
+def _close_output() -> None:
+    """Let the rest of the output go nowhere, so that Python does not complain at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_usage_error(error: Exception) -> int:

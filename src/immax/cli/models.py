@@ -9,12 +9,18 @@ from typing import Annotated
 
 import typer
 
+from immax.cli.table_options import DateFormat, Decimal, Kinds, reading_options
+
 __all__ = ["Loss", "commands"]
 
 commands = typer.Typer()
 
 Table = Annotated[Path, typer.Argument(help="A table: CSV, TSV, Parquet, Feather or JSON lines.")]
 Model = Annotated[Path, typer.Argument(help="A model file.")]
+ModelSize = Annotated[
+    int,
+    typer.Option(min=1, help="The largest size of the model file in MiB, packed and unpacked."),
+]
 
 
 class Loss(StrEnum):
@@ -50,25 +56,29 @@ def fit(
     ] = "accuracy",
     folds: Annotated[int, typer.Option(min=2, help="The folds of the cross-validation.")] = 5,
     seed: Annotated[int, typer.Option(help="The seed of the search.")] = 0,
+    date_format: DateFormat = None,
+    decimal: Decimal = None,
+    kind: Kinds = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the choice as JSON.")] = False,
 ) -> None:
     """Fit IMMAX to a table; margins, λ and the decision rule are selected by cross-validation."""
     import numpy as np
 
     from immax import IMMAXClassifierCV
-    from immax.datasets import read_table
+    from immax.cli.output_files import check_model_output
     from immax.io import save_model
-    from immax.tabular import as_labels, describe_columns, fit_prepared, prepare
+    from immax.tabular import as_labels, fit_prepared, prepare, read_training_table
 
-    X, y = read_table(file, target)
-    schema = describe_columns(X)
-    for column in schema.left_out():
-        typer.echo(f"immax: left out {column.name!r}: {column.why}", err=True)
+    check_model_output(out, file)
+    table = read_training_table(file, target, reading_options(date_format, decimal, kind))
+    for notice in table.notices:
+        typer.echo(f"immax: {notice}", err=True)
+    schema = table.schema
     search = IMMAXClassifierCV(
         loss.value, penalty=penalty.value, scoring=metric, cv=folds, random_state=seed
     )
-    labels = as_labels(y)
-    model = fit_prepared(prepare(schema), search, X, labels)
+    labels = as_labels(table.y)
+    model = fit_prepared(prepare(schema), search, table.X, labels)
     counts = np.unique(labels, return_counts=True)[1]
     save_model(model, out, schema=schema, target=target, metric=metric, counts=counts)
     choice = {
@@ -98,18 +108,39 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", help="The CSV or Parquet file to write; by default standard output."
+            "-o",
+            "--out",
+            help="The file to write; its ending tells the format: .csv, .tsv, .jsonl (also with "
+            ".gz, .bz2 or .xz), .parquet or .feather. By default, standard output.",
         ),
     ] = None,
     rows: Annotated[
         int, typer.Option(help="The number of rows to read at a time.", min=1)
     ] = 50_000,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON lines, not CSV.")] = False,
+    spreadsheet: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet",
+            help="Put an apostrophe before labels that a spreadsheet would take for formulas, "
+            "because they begin with =, +, - or @.",
+        ),
+    ] = False,
+    max_model_size: ModelSize = 512,
 ) -> None:
     """Predict labels or probabilities for the rows of a table of any length."""
     from immax.cli.predictions import write_predictions
 
-    write_predictions(model, file, proba, out, rows, as_json)
+    write_predictions(
+        model,
+        file,
+        proba,
+        out,
+        rows,
+        as_json,
+        spreadsheet=spreadsheet,
+        max_bytes=max_model_size * 2**20,
+    )
 
 
 @commands.command()
@@ -120,10 +151,11 @@ def explain(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the description as JSON.")] = False,
     top: Annotated[int, typer.Option(help="The number of coefficients to show.", min=0)] = 10,
+    max_model_size: ModelSize = 512,
 ) -> None:
     """Describe a model: its classes, margins, threshold and coefficients."""
     from immax.cli.description import describe_model, description_text
     from immax.io import load_model
 
-    description = describe_model(load_model(model), file)
+    description = describe_model(load_model(model, max_bytes=max_model_size * 2**20), file)
     typer.echo(json.dumps(description) if as_json else description_text(description, top))

@@ -5,19 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from immax.arrays import Array
 from immax.atomic import replacing
-from immax.datasets import read_chunks
-from immax.datasets.optional import optional_import
-from immax.io import ModelFile, ModelFileError, load_model
+from immax.cli.output_files import check_output
+from immax.cli.prediction_files import output_format, write_chunks, write_text_chunks
+from immax.io import MOST_BYTES, ModelFile, ModelFileError, load_model
+from immax.optional import optional_import
+from immax.tabular.columns import Column, Schema, SchemaError
+from immax.tabular.conversion import Remarks, convert_cells
+from immax.tabular.number_formats import NEEDS_ARROW
+from immax.tabular.pipeline import TypedColumns
+from immax.tabular.reading import check_columns
+from immax.tabular.table_files import open_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from pyarrow import Schema as ArrowSchema
 
-__all__ = ["predict_chunks", "write_predictions"]
+    from immax.tabular.table_file import TableFile
+
+__all__ = ["as_model_input", "predict_chunks", "schema_of", "write_predictions"]
 
 MOST_NAMES = 5  # unknown columns that a notice names
 
@@ -37,6 +48,7 @@ def predict_chunks(file: ModelFile, table: Path, proba: bool, rows: int) -> Iter
     Yields
     ------
     DataFrame
+        One at least; it is empty if the table has no rows.
 
     Raises
     ------
@@ -45,29 +57,115 @@ def predict_chunks(file: ModelFile, table: Path, proba: bool, rows: int) -> Iter
     SchemaError
         If the table lacks a column of the model, or has one of another type.
     """
-    pandas = optional_import("pandas", "tables need pandas: pip install immax[cli]")
-    if proba and not hasattr(file.model, "predict_proba"):
-        raise ModelFileError("the model has no probabilities: its loss does not determine them")
-    noticed = False
-    for chunk in read_chunks(table, rows):
-        extra = [] if file.schema is None else file.schema.check(chunk)
-        extra = [name for name in extra if name != file.target]
-        if extra and not noticed:
-            more = ", …" if len(extra) > MOST_NAMES else ""
-            names = ", ".join(map(repr, extra[:MOST_NAMES])) + more
-            print(f"immax: columns that the model does not know: {names}", file=sys.stderr)
-            noticed = True
-        if not len(chunk):
+    pandas = optional_import("pandas", NEEDS_ARROW)
+    names = _output_names(file, proba)
+    source = open_table(table, () if file.schema is None else file.schema.named())
+    schema = schema_of(file, source)
+    extra = [name for name in check_columns(source, schema) if name != file.target]
+    if extra:
+        more = ", …" if len(extra) > MOST_NAMES else ""
+        known = ", ".join(map(repr, extra[:MOST_NAMES])) + more
+        print(f"immax: columns that the model does not know: {known}", file=sys.stderr)
+    remarks = Remarks()
+    empty = True
+    for _, cells in source.chunks(rows):
+        X = convert_cells(cells, schema.used(), remarks)
+        if not len(X):
             continue
+        empty = False
+        X = as_model_input(file, X)
         if proba:
-            columns = [f"p({name})" for name in file.model.classes_]
-            yield pandas.DataFrame(file.model.predict_proba(chunk), columns=columns)
+            values = np.asarray(file.model.predict_proba(X))
         else:
-            yield pandas.DataFrame({file.target or "label": np.asarray(file.model.predict(chunk))})
+            values = np.asarray(file.model.predict(X))[:, None]
+        yield pandas.DataFrame(values, columns=names)
+    if empty:
+        yield pandas.DataFrame(columns=names)
+    for notice in remarks.notices():
+        print(f"immax: {notice}", file=sys.stderr)
+
+
+def schema_of(file: ModelFile, source: TableFile) -> Schema:
+    """Return the columns that a model needs.
+
+    Parameters
+    ----------
+    file : ModelFile
+        The model. If it was saved without a schema, the columns are those of its preprocessing, or
+        else all its features are numbers: those that it names, or all columns but the labels.
+    source : TableFile
+        The table.
+
+    Returns
+    -------
+    Schema
+
+    Raises
+    ------
+    SchemaError
+        If the number of columns is not that of the features.
+    """
+    if file.schema is not None:
+        return file.schema
+    typed = _typed_columns(file)
+    if typed is not None:
+        return Schema(tuple(typed.described_columns()))
+    names = [str(name) for name in getattr(file.model, "feature_names_in_", ())]
+    names = names or [name for name in source.names if name != file.target]
+    expected = getattr(file.model, "n_features_in_", len(names))
+    if len(names) != expected:
+        raise SchemaError(
+            f"{source.path} must have {expected} columns of numbers; it has {len(names)}"
+        )
+    return Schema(tuple(Column(name, "number") for name in names))
+
+
+def as_model_input(file: ModelFile, X: DataFrame) -> DataFrame | Array:
+    """Return a data frame, or an array for a model that was fitted to one.
+
+    Parameters
+    ----------
+    file : ModelFile
+    X : DataFrame
+
+    Returns
+    -------
+    DataFrame or ndarray
+    """
+    takes_frames = (
+        file.schema is not None
+        or _typed_columns(file) is not None
+        or hasattr(file.model, "feature_names_in_")
+    )
+    return X if takes_frames else X.to_numpy(np.float64)
+
+
+def _typed_columns(file: ModelFile) -> TypedColumns | None:
+    """Return the first step of a pipeline that ``prepare`` made."""
+    steps = getattr(file.model, "steps", None)
+    first = steps[0][1] if steps else None
+    return first if isinstance(first, TypedColumns) else None
+
+
+def _output_names(file: ModelFile, proba: bool) -> list[str]:
+    """Return the names of the columns of the predictions."""
+    if not proba:
+        return [file.target or "label"]
+    if not hasattr(file.model, "predict_proba"):
+        raise ModelFileError("the model has no probabilities: its loss does not determine them")
+    return [f"p({name})" for name in file.model.classes_]
 
 
 def write_predictions(
-    model: Path, table: Path, proba: bool, out: Path | None, rows: int, as_json: bool = False
+    model: Path,
+    table: Path,
+    proba: bool,
+    out: Path | None,
+    rows: int,
+    as_json: bool = False,
+    *,
+    spreadsheet: bool = False,
+    max_bytes: int = MOST_BYTES,
 ) -> None:
     """Write the predictions for a table to a file, atomically, or to standard output.
 
@@ -78,44 +176,37 @@ def write_predictions(
     proba : bool
         Whether to predict probabilities instead of labels.
     out : Path or None
-        A CSV or Parquet file; None for standard output.
+        A file whose ending tells the format; None for standard output.
     rows : int
         The number of rows to read at a time.
     as_json : bool, default=False
         Whether to write JSON lines instead of CSV.
+    spreadsheet : bool, default=False
+        Whether to put an apostrophe before labels that a spreadsheet would take for formulas.
+    max_bytes : int
+        The limit on the unpacked size of the model.
+
+    Raises
+    ------
+    WrongCall
+        If the output is one of the inputs, or its ending is unknown.
     """
-    chunks = predict_chunks(load_model(model), table, proba, rows)
-    write = _write_json if as_json else _write_csv
+    form = output_format(out, as_json, spreadsheet)
+    if out is not None:
+        check_output(out, [model, table])
+    file = load_model(model, max_bytes=max_bytes)
+    chunks = predict_chunks(file, table, proba, rows)
     if out is None:
-        write(chunks, sys.stdout)
+        write_text_chunks(chunks, sys.stdout, form, spreadsheet)
         return
+    types = _output_types(file, proba)
     with replacing(out) as part:
-        if out.suffix.lower() in (".parquet", ".pq"):
-            _write_parquet(chunks, part)
-            return
-        with part.open("w", encoding="utf-8", newline="") as file:
-            write(chunks, file)
+        write_chunks(chunks, part, out, form, types, spreadsheet)
 
 
-def _write_csv(chunks: Iterator[DataFrame], file: TextIO) -> None:
-    for number, chunk in enumerate(chunks):
-        chunk.to_csv(file, index=False, header=number == 0)
-
-
-def _write_json(chunks: Iterator[DataFrame], file: TextIO) -> None:
-    for chunk in chunks:
-        chunk.to_json(file, orient="records", lines=True)
-
-
-def _write_parquet(chunks: Iterator[DataFrame], path: Path) -> None:
-    arrow = optional_import("pyarrow", "Parquet needs pyarrow: pip install immax[cli]")
-    parquet = optional_import("pyarrow.parquet", "Parquet needs pyarrow: pip install immax[cli]")
-    writer = None
-    try:
-        for chunk in chunks:
-            table = arrow.Table.from_pandas(chunk, preserve_index=False)
-            writer = writer or parquet.ParquetWriter(path, table.schema)
-            writer.write_table(table)
-    finally:
-        if writer is not None:
-            writer.close()
+def _output_types(file: ModelFile, proba: bool) -> ArrowSchema:
+    """Return the types of the columns of the predictions."""
+    arrow = optional_import("pyarrow", NEEDS_ARROW)
+    names = _output_names(file, proba)
+    kind = arrow.float64() if proba else arrow.array(file.model.classes_.tolist()).type
+    return arrow.schema([(name, kind) for name in names])

@@ -16,7 +16,7 @@ from immax.arrays import Array
 from immax.datasets.cache import converted
 from immax.datasets.download import Progress, Source, fetch
 from immax.datasets.images import PARTS, ImageData, ImageFiles, data_folder, not_found
-from immax.datasets.optional import optional_import
+from immax.optional import optional_import
 
 __all__ = ["load_tiny_imagenet"]
 

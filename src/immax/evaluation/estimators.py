@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.evaluation.box_search import box_margins, is_box_search
 from immax.evaluation.kernel_methods import KERNEL
 from immax.evaluation.linear_methods import LINEAR, grid_points
 from immax.evaluation.selection import Selection
@@ -56,7 +57,8 @@ def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) ->
     Parameters
     ----------
     method : str
-        A method of the catalogue. IMMAX has margins of mean one, given by their power.
+        A method of the catalogue. IMMAX has margins of mean one, given by their power, or those
+        of a point of the paper's search.
     counts : array-like of shape (n_classes,)
     params : mapping of str to float
 
@@ -65,6 +67,8 @@ def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) ->
     LossSpec
     """
     if method == "immax":
+        if is_box_search(params):
+            return make_spec("immax", counts, rho=box_margins(counts, params))
         power = params.get("power", 1 / 3)
         rho = power_margins(counts, power)
         return make_spec("immax", counts, rho=rho)

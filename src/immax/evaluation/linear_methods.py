@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 
 from immax.arrays import Array, Features
 from immax.evaluation.aim_search import AimSearch
+from immax.evaluation.box_search import box_points, is_box_search
 from immax.evaluation.meta_estimators import Classifier, ClassWeighted
 from immax.evaluation.metrics import METRICS, Metric
 from immax.evaluation.selection import POWERS
@@ -51,7 +52,10 @@ def grid_points(
     [{}]
     """
     axes = dict(grid) or ({"power": POWERS} if method == "immax" else dict(METHODS[method].grid))
-    points = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    if method == "immax" and is_box_search(axes):
+        points = box_points(axes)
+    else:
+        points = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     if most and len(points) > most:
         points = [points[i] for i in np.linspace(0, len(points) - 1, most).round().astype(int)]
     return points

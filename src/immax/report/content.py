@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -442,9 +441,7 @@ def _thresholds(search: FittedSearch, names: list[str]) -> tuple[tuple[str, floa
 
 
 def _certificate(pipeline: Pipeline, comparison: Comparison) -> str:
-    """Return the certificate of the rule "score", the one that the bounds are for."""
-    from immax.theory import certificate
+    """Return the certificate, and the one from a split, which does not assume fixed features."""
+    from immax.theory import describe_certificates
 
-    model = copy(pipeline[-1].best_estimator_).set_params(rule="score")
-    features = pipeline[:-1].transform(comparison.X)
-    return str(certificate(model, features, comparison.classes[comparison.codes]))
+    return describe_certificates(pipeline, comparison.X, comparison.classes[comparison.codes])

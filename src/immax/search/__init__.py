@@ -3,6 +3,7 @@
 from immax.search.classifier import IMMAXClassifierCV
 from immax.search.families import (
     BoxFamily,
+    CountedFamily,
     FreeFamily,
     MarginFamily,
     PowerFamily,
@@ -14,6 +15,7 @@ from immax.search.tuning import suggest_margins, suggest_method, tune
 __all__ = [
     "IMMAXSVCCV",
     "BoxFamily",
+    "CountedFamily",
     "FreeFamily",
     "IMMAXClassifierCV",
     "MarginFamily",

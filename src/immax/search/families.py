@@ -15,10 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Vector
-from immax.margins import class_vector, power_margins, scale_margins, share_tail, theory_margins
+from immax.margins import (
+    class_vector,
+    power_margins,
+    scale_margins,
+    share_tail,
+    tail_margins,
+    theory_margins,
+)
 
 __all__ = [
     "BoxFamily",
+    "CountedFamily",
     "FreeFamily",
     "MarginFamily",
     "PowerFamily",
@@ -29,10 +37,10 @@ __all__ = [
 
 
 class MarginFamily(Protocol):
-    """Maps parameters, a vector, to margins of mean one."""
+    """Maps parameters, a vector, to margins of mean one, or of about one in the paper's boxes."""
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        """Return the margins of these parameters for these class counts; their mean is one."""
+        """Return the margins of these parameters for these class counts."""
 
     def centre(self, counts: ArrayLike) -> Vector:
         """Return the parameters of the theory's margins, or the nearest to them."""
@@ -99,21 +107,34 @@ class PowerFamily:
 class BoxFamily:
     """The paper's box: each margin within ``width`` of the theory's, as a multiple of it.
 
-    With two classes the one parameter is the paper's ``alpha = rho_1 / (rho_0 + rho_1)``, from
-    ``(1 - width) alpha*`` to ``1 - (1 - width) (1 - alpha*)``.
+    The multiples go from ``1 - width`` to ``1 + width``, class by class. The margins are not
+    rescaled: those of the theory have mean one, and the others lie around them.
+
+    With two classes, where λ takes care of the scale, the one parameter is the paper's
+    ``alpha = rho_1 / (rho_0 + rho_1)``. It lies within ``width`` times the rarer class's share of
+    the theory's: at ``alpha* = 0.1``, from 0.02 to 0.18.
 
     Parameters
     ----------
     width : float, default=0.8
-        Half the width of the box, as a share of the theory's margins.
+        Half the width of the box, as a share of the theory's margins, strictly between 0 and 1.
 
     Examples
     --------
     >>> BoxFamily().margins([1, 1, 1], [8000, 1000, 1000])
     array([1.5 , 0.75, 0.75])
+    >>> BoxFamily().margins([1, 0.2, 1.8], [8000, 1000, 1000])
+    array([1.5 , 0.15, 1.35])
+    >>> low, high = BoxFamily().box([729, 1])
+    >>> low.round(2), high.round(2)
+    (array([0.02]), array([0.18]))
     """
 
     width: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0 < self.width < 1:
+            raise ValueError(f"width must lie strictly between 0 and 1; got {self.width!r}")
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
         given = np.asarray(parameters, dtype=np.float64)
@@ -121,15 +142,23 @@ class BoxFamily:
         if m.size == 2:
             alpha = float(given[0])
             return scale_margins([1 - alpha, alpha])
-        return scale_margins(self._factors(given, m) * theory_margins(m))
+        if given.shape != (self._dimension(m),):
+            raise ValueError(self._mismatch(m, given.size))
+        return np.asarray(given[self._groups(m)] * self._middle(m))
 
-    def _factors(self, given: Vector, m: Vector) -> Vector:
-        if given.shape != (m.size,):
-            raise ValueError(f"there are {m.size} classes, and {given.size} parameters for them")
-        return given
+    def _middle(self, m: Vector) -> Vector:
+        """Return the margins in the middle of the box."""
+        return theory_margins(m)
+
+    def _groups(self, m: Vector) -> NDArray[np.intp]:
+        """Return the number of each class's parameter."""
+        return np.arange(m.size)
+
+    def _mismatch(self, m: Vector, given: int) -> str:
+        return f"there are {m.size} classes, and {given} parameters for them"
 
     def _dimension(self, m: Vector) -> int:
-        return 1 if m.size == 2 else m.size
+        return 1 if m.size == 2 else int(self._groups(m).max()) + 1
 
     def centre(self, counts: ArrayLike) -> Vector:
         m = class_vector(counts, "counts")
@@ -137,20 +166,19 @@ class BoxFamily:
 
     def plain(self, counts: ArrayLike) -> Vector:
         m = class_vector(counts, "counts")
-        if m.size == 2:
-            return np.array([0.5])
         low, high = self.box(m)
-        wanted = 1 / theory_margins(m)
-        return np.clip(self._shared(wanted / wanted.mean(), m), low, high)
-
-    def _shared(self, factors: Vector, m: Vector) -> Vector:  # noqa: ARG002
-        return factors
+        if m.size == 2:
+            return np.clip([0.5], low, high)
+        groups = self._groups(m)
+        wanted = np.bincount(groups, 1 / self._middle(m)) / np.bincount(groups)
+        return np.clip(wanted, low, high)
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
         m = class_vector(counts, "counts")
         if m.size == 2:
-            alpha = theory_margins(m, total=1)[1:]
-            return (1 - self.width) * alpha, 1 - (1 - self.width) * (1 - alpha)
+            shares = theory_margins(m, total=1)
+            reach = self.width * shares.min()
+            return shares[1:] - reach, shares[1:] + reach
         ones = np.ones(self._dimension(m))
         return (1 - self.width) * ones, (1 + self.width) * ones
 
@@ -161,41 +189,41 @@ class BoxFamily:
 
 @dataclass(frozen=True)
 class SharedTailFamily(BoxFamily):
-    """The paper's box with one multiple for all rare classes.
+    """The paper's box with one margin for all rare classes.
 
-    The ``n_groups - 1`` most frequent classes have one each, and all others share the last.
+    The ``n_groups - 1`` most frequent classes have a margin each, and all others share the last:
+    the mean of the theory's margins for them, times its parameter.
 
     Parameters
     ----------
     width : float, default=0.8
         As in ``BoxFamily``.
     n_groups : int, default=3
-        The number of multiples.
+        The number of margins.
 
     Examples
     --------
-    >>> SharedTailFamily(n_groups=2).margins([1, 0.5], [8000, 1000, 1000]).round(3)
-    array([2. , 0.5, 0.5])
+    >>> SharedTailFamily(n_groups=2).margins([1, 0.5], [8000, 1000, 50]).round(3)
+    array([1.781, 0.305, 0.305])
     """
 
     n_groups: int = 3
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if int(self.n_groups) != self.n_groups or self.n_groups < 1:
+            raise ValueError(
+                f"n_groups must be a whole number of at least 1; got {self.n_groups!r}"
+            )
+
     def _groups(self, m: Vector) -> NDArray[np.intp]:
         return share_tail(m, min(self.n_groups, m.size))
 
-    def _dimension(self, m: Vector) -> int:
-        return 1 if m.size == 2 else min(self.n_groups, m.size)
+    def _middle(self, m: Vector) -> Vector:
+        return tail_margins(m, min(self.n_groups, m.size))
 
-    def _factors(self, given: Vector, m: Vector) -> Vector:
-        if given.shape != (self._dimension(m),):
-            raise ValueError(
-                f"there are {self._dimension(m)} groups of classes, and {given.size} parameters"
-            )
-        return np.asarray(given[self._groups(m)])
-
-    def _shared(self, factors: Vector, m: Vector) -> Vector:
-        groups = self._groups(m)
-        return np.array([factors[groups == g].mean() for g in range(groups.max() + 1)])
+    def _mismatch(self, m: Vector, given: int) -> str:
+        return f"there are {self._dimension(m)} groups of classes, and {given} parameters"
 
 
 @dataclass(frozen=True)
@@ -236,6 +264,57 @@ class FreeFamily:
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
         low, high = self.box(counts)
         return list(np.linspace(low, high, n, axis=1))
+
+
+@dataclass(frozen=True)
+class CountedFamily:
+    """A family whose class counts are given, or weighed, instead of those of the data.
+
+    Two uses: the counts of the original sample, where a resampling step comes before the
+    classifier, which then sees classes of one size and would make the theory's margins equal; and
+    radii, since the theory's margins for radii r are those for the counts ``m_k r_k^2``.
+
+    Parameters
+    ----------
+    family : str or MarginFamily, default="auto"
+        The family of the margins.
+    counts : tuple of float, optional
+        Counts that take the place of those of the data, in the order of the classes.
+    radii : tuple of float, optional
+        The largest feature norm within each class.
+
+    Examples
+    --------
+    >>> CountedFamily("power", counts=(8000, 1000)).margins([1 / 3], [500, 500])
+    array([1.33333333, 0.66666667])
+    """
+
+    family: str | MarginFamily = "auto"
+    counts: tuple[float, ...] | None = None
+    radii: tuple[float, ...] | None = None
+
+    def _own(self, counts: ArrayLike) -> Vector:
+        m = class_vector(counts, "counts")
+        if self.counts is not None:
+            m = class_vector(self.counts, "the family's counts", m.size)
+        if self.radii is not None:
+            m = m * class_vector(self.radii, "the family's radii", m.size) ** 2
+        return m
+
+    def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        return resolve_family(self.family).margins(parameters, self._own(counts))
+
+    def centre(self, counts: ArrayLike) -> Vector:
+        return resolve_family(self.family).centre(self._own(counts))
+
+    def plain(self, counts: ArrayLike) -> Vector:
+        return resolve_family(self.family).plain(self._own(counts))
+
+    def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
+        return resolve_family(self.family).box(self._own(counts))
+
+    def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        return resolve_family(self.family).axes(self._own(counts), n)
 
 
 FAMILIES: dict[str, Callable[[], MarginFamily]] = {

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from immax.arrays import Vector
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector, scale_margins
+from immax.margins import class_vector, positive_number
 from immax.search.families import MarginFamily, PowerFamily, resolve_family
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def suggest_margins(
     family : str or MarginFamily, default="auto"
         As in IMMAXClassifierCV.
     total : float, optional
-        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
+        The sum of the theory's margins. By default their mean is one; 1 is the paper's scaling.
 
     Returns
     -------
@@ -56,7 +56,8 @@ def suggest_margins(
         trial.suggest_float(name, float(least), float(most))
         for name, least, most in zip(names, low, high, strict=True)
     ]
-    return scale_margins(chosen.margins(np.array(point), counts), total)
+    rho = chosen.margins(np.array(point), counts)
+    return rho if total is None else rho * (positive_number(total, "total") / rho.size)
 
 
 def suggest_method(trial: optuna.Trial, method: str, counts: ArrayLike) -> LossSpec:
@@ -135,7 +136,7 @@ def tune(
     direction : {"maximize", "minimize"}, default="maximize"
         Whether large or small scores are better.
     total : float, optional
-        The sum of the margins. By default their mean is one; 1 is the paper's scaling.
+        The sum of the theory's margins. By default their mean is one; 1 is the paper's scaling.
     progress : bool, default=False
         Whether to show a progress bar.
 

@@ -1,56 +1,148 @@
-"""The kinds of a table's columns, inferred from their values."""
+"""The columns of a table: what each holds, and how its cells are read."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from immax.datasets.optional import optional_import
 from immax.errors import WrongCall
+from immax.tabular.date_formats import check_date_format
+from immax.tabular.number_formats import NumberFormat
 from immax.validation import nearest
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
-__all__ = ["Column", "Schema", "SchemaError", "describe_columns"]
+__all__ = ["Column", "Schema", "SchemaError"]
 
 USED = ("number", "boolean", "category", "date")
-NEEDS_PANDAS = "tables need pandas: pip install immax[bench]"
-SAMPLE_SIZE = 1000  # values of a column that are inspected to recognise dates and texts
-LONG_TEXT = 40  # mean number of characters from which strings are texts
-FEW_ROWS = 20  # in shorter columns, values that all differ say nothing
-ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key)$|[a-z]I[dD]$", re.IGNORECASE)
-DATE = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+KINDS = (*USED, "text", "id", "constant", "unsupported", "dropped")
+MIXED_DATES = "mixed"  # of models of earlier versions: a format for each cell
+MISSING_WORDS = (
+    "",
+    "#N/A",
+    "#N/A N/A",
+    "#NA",
+    "-1.#IND",
+    "-1.#QNAN",
+    "-NaN",
+    "-nan",
+    "1.#IND",
+    "1.#QNAN",
+    "<NA>",
+    "N/A",
+    "NA",
+    "NULL",
+    "NaN",
+    "None",
+    "n/a",
+    "nan",
+    "null",
+)
+"""What stands for a missing value in columns of numbers, dates and booleans."""
 
 
 class SchemaError(WrongCall):
-    """Raised when the columns of a table are not those that a model was fitted to."""
+    """Raised when a column cannot be read, or is not what a model was fitted to."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table, and how its cells are read.
 
     Parameters
     ----------
     name : str
         The name of the column.
-    kind : {"number", "boolean", "category", "date", "text", "id", "constant"}
-        What it holds. Texts, identifiers and constants are not used as features.
+    kind : {"number", "boolean", "category", "date", "text", "id", "constant", "unsupported", \
+"dropped"}
+        What it holds. The first four are used as features.
     why : str, default=""
         Why the column is not used; empty if it is.
+    number_format : NumberFormat, default=NumberFormat()
+        How strings are read as numbers.
+    date_format : str, default="mixed"
+        How strings are read as dates, as for ``strptime``; "mixed" for models of versions that
+        recognised the format of each cell.
+    words : tuple of two str, default=("true", "false")
+        What stands for true and for false, in lower case.
+    missing : tuple of str
+        The strings that stand for a missing value.
+    categories : tuple of str, default=()
+        The categories, as they are written; empty if they are not known.
+
+    Examples
+    --------
+    >>> Column("age", "number").used
+    True
     """
 
     name: str
     kind: str
     why: str = ""
+    number_format: NumberFormat = field(default_factory=NumberFormat)
+    date_format: str = MIXED_DATES
+    words: tuple[str, str] = ("true", "false")
+    missing: tuple[str, ...] = MISSING_WORDS
+    categories: tuple[str, ...] = ()
 
     @property
     def used(self) -> bool:
         """Whether the column is used as a feature."""
         return self.kind in USED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column as JSON holds it.
+
+        Returns
+        -------
+        dict
+            Without what has no meaning for the column's kind.
+        """
+        content: dict[str, Any] = {"name": self.name, "kind": self.kind, "why": self.why}
+        content["missing"] = list(self.missing)
+        if self.kind == "number":
+            content["number_format"] = self.number_format.to_dict()
+        elif self.kind == "date":
+            content["date_format"] = self.date_format
+        elif self.kind == "boolean":
+            content["words"] = list(self.words)
+        elif self.kind == "category":
+            content["categories"] = list(self.categories)
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Column:
+        """Create a column from what ``to_dict`` returned.
+
+        Parameters
+        ----------
+        content : mapping
+            Files of earlier versions have no more than "name", "kind" and "why".
+
+        Returns
+        -------
+        Column
+
+        Raises
+        ------
+        ValueError
+            If it is not the description of a column.
+        """
+        given = dict(content)
+        form = given.pop("number_format", {})
+        tuples = {
+            key: tuple(map(str, given.pop(key)))
+            for key in ("words", "missing", "categories")
+            if key in given
+        }
+        column = cls(**given, **tuples, number_format=NumberFormat.from_dict(form))  # type: ignore[arg-type]
+        if column.kind not in KINDS or len(column.words) != 2:
+            raise ValueError(f"not the description of a column: {dict(content)!r}")
+        if column.date_format != MIXED_DATES:
+            check_date_format(column.date_format)
+        return column
 
 
 @dataclass(frozen=True)
@@ -61,9 +153,12 @@ class Schema:
     ----------
     columns : tuple of Column
         In the order of the table.
+    labels : Column, optional
+        The column of the labels, which is not among them.
     """
 
     columns: tuple[Column, ...]
+    labels: Column | None = None
 
     def named(self, *kinds: str) -> list[str]:
         """Return the names of the columns of some kinds.
@@ -79,6 +174,15 @@ class Schema:
         """
         return [column.name for column in self.columns if column.kind in (kinds or USED)]
 
+    def used(self) -> list[Column]:
+        """Return the columns that are used as features.
+
+        Returns
+        -------
+        list of Column
+        """
+        return [column for column in self.columns if column.used]
+
     def left_out(self) -> list[Column]:
         """Return the columns that are not used as features.
 
@@ -88,8 +192,35 @@ class Schema:
         """
         return [column for column in self.columns if not column.used]
 
-    def check(self, frame: DataFrame) -> list[str]:
+    def check_names(self, present: Iterable[str]) -> list[str]:
         """Check that a table has the columns that a model was fitted to.
+
+        Parameters
+        ----------
+        present : iterable of str
+            The names of the columns of the table.
+
+        Returns
+        -------
+        list of str
+            Names that the schema does not know.
+
+        Raises
+        ------
+        SchemaError
+            If a column is missing.
+        """
+        names = list(present)
+        there = set(names)
+        missing = [name for name in self.named() if name not in there]
+        if missing:
+            hints = [f"{name!r}{nearest(name, names)}" for name in missing[:3]]
+            raise SchemaError(f"columns are missing: {'; '.join(hints)}")
+        known = {column.name for column in self.columns}
+        return [name for name in names if name not in known]
+
+    def check(self, frame: DataFrame) -> list[str]:
+        """Check that a table has the columns that a model was fitted to, and can be read.
 
         Parameters
         ----------
@@ -104,34 +235,25 @@ class Schema:
         Raises
         ------
         SchemaError
-            If a column is missing, or one of numbers holds something else.
+            If a column is missing, or one of numbers, dates or booleans holds something else.
         """
-        present = [str(name) for name in frame.columns]
-        missing = [name for name in self.named() if name not in present]
-        if missing:
-            hints = [f"{name!r}{nearest(name, present)}" for name in missing[:3]]
-            raise SchemaError(f"columns are missing: {'; '.join(hints)}")
-        for column in self.columns:
-            if column.kind == "number" and not _is_numeric(frame[column.name]):
-                values = frame[column.name].dropna()
-                bad = next(value for value in values if not _is_number(value))
-                raise SchemaError(
-                    f"the column {column.name!r} must hold numbers; got {str(bad)[:40]!r}"
-                )
-        known = {column.name for column in self.columns}
-        return [name for name in present if name not in known]
+        from immax.tabular.conversion import convert_frame
 
-    def to_list(self) -> list[dict[str, str]]:
+        unknown = self.check_names(map(str, frame.columns))
+        convert_frame(frame, self.used())
+        return unknown
+
+    def to_list(self) -> list[dict[str, Any]]:
         """Return the columns as dictionaries that can be written as JSON.
 
         Returns
         -------
         list of dict
         """
-        return [asdict(column) for column in self.columns]
+        return [column.to_dict() for column in self.columns]
 
     @classmethod
-    def from_list(cls, content: Iterable[dict[str, str]]) -> Schema:
+    def from_list(cls, content: Iterable[Mapping[str, Any]]) -> Schema:
         """Create a schema from what ``to_list`` returned.
 
         Parameters
@@ -143,91 +265,4 @@ class Schema:
         -------
         Schema
         """
-        return cls(tuple(Column(**column) for column in content))
-
-
-def describe_columns(frame: DataFrame) -> Schema:
-    """Infer the kind of every column of a data frame.
-
-    Numbers, booleans, dates and categories are used as features. Texts (long strings, or strings
-    that differ in most rows), identifiers and constants are not, and their ``why`` gives the
-    reason.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-
-    Returns
-    -------
-    Schema
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [31, 45, 27], "city": ["Aix", "Bonn", "Aix"]})
-    >>> [column.kind for column in describe_columns(frame).columns]
-    ['number', 'category']
-    """
-    return Schema(tuple(_describe(str(name), frame[name]) for name in frame.columns))
-
-
-def _describe(name: str, values: Series) -> Column:
-    types = optional_import("pandas", NEEDS_PANDAS).api.types
-    present = values.dropna()
-    n_distinct = present.nunique()
-    if n_distinct < 2:
-        return Column(name, "constant", "one value in all rows" if n_distinct else "no values")
-    if types.is_bool_dtype(present):
-        return Column(name, "boolean")
-    if types.is_datetime64_any_dtype(present):
-        return Column(name, "date")
-    if _is_numeric(present):
-        return _describe_numbers(name, present, n_distinct)
-    return _describe_strings(name, present.astype(str), n_distinct)
-
-
-def _describe_numbers(name: str, values: Series, n_distinct: int) -> Column:
-    types = optional_import("pandas", NEEDS_PANDAS).api.types
-    whole = types.is_integer_dtype(values) or bool((values % 1 == 0).all())
-    all_differ = n_distinct == len(values) and len(values) >= FEW_ROWS
-    if all_differ and whole and (ID_NAME.search(name) or _counts_up(values)):
-        return Column(name, "id", "a different whole number in every row")
-    return Column(name, "number")
-
-
-def _describe_strings(name: str, text: Series, n_distinct: int) -> Column:
-    sample = text.iloc[:: max(1, len(text) // SAMPLE_SIZE)]
-    if _are_dates(sample):
-        return Column(name, "date")
-    share = n_distinct / len(text) if len(text) >= FEW_ROWS else 0.0
-    if share > 0.9 and (ID_NAME.search(name) or sample.str.len().nunique() == 1):
-        return Column(name, "id", "a different value in nearly every row")
-    if sample.str.len().mean() > LONG_TEXT or share > 0.5:
-        return Column(name, "text", "long texts, or a different one in most rows")
-    return Column(name, "category")
-
-
-def _is_numeric(values: Series) -> bool:
-    return bool(optional_import("pandas", NEEDS_PANDAS).api.types.is_numeric_dtype(values))
-
-
-def _is_number(value: str | float) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _counts_up(values: Series) -> bool:
-    return bool((values.diff().dropna() == 1).all())
-
-
-def _are_dates(sample: Series) -> bool:
-    """Whether nearly all strings are dates: digits separated by dashes, slashes or dots."""
-    if sample.str.match(DATE).mean() <= 0.95:
-        return False
-    pandas = optional_import("pandas", NEEDS_PANDAS)
-    parsed = pandas.to_datetime(sample, errors="coerce", format="mixed")
-    return bool(parsed.notna().mean() > 0.95)
+        return cls(tuple(Column.from_dict(column) for column in content))

@@ -1,4 +1,4 @@
-"""Groups of the features that a table's preprocessing makes of one column."""
+"""Models of prepared tables that keep or drop all features of a column together."""
 
 from __future__ import annotations
 
@@ -12,42 +12,7 @@ from immax.arrays import Array
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["column_groups", "fit_prepared"]
-
-
-def column_groups(preparation: Pipeline) -> list[str]:
-    """Return the column of the table that each feature was made of.
-
-    Parameters
-    ----------
-    preparation : Pipeline
-        The fitted result of ``prepare``.
-
-    Returns
-    -------
-    list of str
-        A label for each feature, as ``IMMAXClassifier(penalty="group", groups=…)`` takes them: the
-        one-hot columns of a variable share its name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from immax.tabular import describe_columns, prepare
-    >>> table = pd.DataFrame({"age": [31.5, 42, 53, 64] * 5, "colour": ["red", "blue"] * 10})
-    >>> column_groups(prepare(describe_columns(table)).fit(table))
-    ['age', 'colour', 'colour']
-    """
-    groups: list[str] = []
-    for _, transformer, columns in preparation.named_steps["features"].transformers_:
-        if not hasattr(transformer, "categories_"):
-            groups += [str(name) for name in columns]
-            continue
-        rare = transformer.infrequent_categories_
-        for name, categories, together in zip(columns, transformer.categories_, rare, strict=True):
-            # Rare categories share one feature.
-            shared = 0 if together is None else len(together) - 1
-            groups += [str(name)] * (len(categories) - shared)
-    return groups
+__all__ = ["fit_prepared"]
 
 
 def fit_prepared(
@@ -73,10 +38,21 @@ def fit_prepared(
     -------
     Pipeline
         The steps of the preprocessing, and the classifier as the step "model", all fitted.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from immax import IMMAXClassifier
+    >>> from immax.tabular import describe_columns, prepare
+    >>> table = pd.DataFrame({"age": [31.5, 42, 53, 64] * 5, "colour": ["red", "blue"] * 10})
+    >>> y = [0, 1] * 10
+    >>> classifier = IMMAXClassifier(penalty="group", lam=0.1)
+    >>> fit_prepared(prepare(describe_columns(table)), classifier, table, y)[-1].groups
+    ['age', 'colour', 'colour']
     """
     features = preparation.fit_transform(X)
     model = clone(classifier)
     if getattr(model, "penalty", None) == "group" and model.groups is None:
-        model.set_params(groups=column_groups(preparation))
+        model.set_params(groups=preparation["features"].variables_.tolist())
     model.fit(features, y)
     return Pipeline([*preparation.steps, ("model", model)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -13,13 +13,15 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from immax.arrays import Array
-from immax.datasets.optional import optional_import
-from immax.tabular.columns import NEEDS_PANDAS, Schema
+from immax.optional import optional_import
+from immax.tabular.columns import Column, Schema
+from immax.tabular.conversion import convert_frame
+from immax.tabular.number_formats import NEEDS_ARROW
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
-__all__ = ["TypedColumns", "prepare"]
+__all__ = ["TableFeatures", "TypedColumns", "prepare"]
 
 MAX_CATEGORIES = 60  # columns that a categorical one becomes; rarer categories share one
 MIN_FREQUENCY = 5  # rows of a category that has a column of its own
@@ -30,25 +32,34 @@ SECONDS_PER_DAY = 86_400
 class TypedColumns(TransformerMixin, BaseEstimator):
     """Select columns and convert them: numbers to floats, dates to days, others to strings.
 
+    Every cell is converted by itself, in the way that the description of its column says.
+
     Parameters
     ----------
     numbers : list of str, optional
-        Columns to convert to floats; what is not a number is missing.
+        Columns to convert to floats.
     dates : list of str, optional
-        Columns to convert to days since 1970; what is not a date is missing.
+        Columns to convert to days since 1970.
     categories : list of str, optional
         Columns to convert to strings; missing values become a category.
+    columns : list of dict, optional
+        The descriptions of these columns, as ``Schema.to_list`` returns them. Without them,
+        strings are read as version 0.1 did.
     """
+
+    columns: list[dict[str, Any]] | None = None  # files of earlier versions do not have it
 
     def __init__(
         self,
         numbers: list[str] | None = None,
         dates: list[str] | None = None,
         categories: list[str] | None = None,
+        columns: list[dict[str, Any]] | None = None,
     ) -> None:
         self.numbers = numbers
         self.dates = dates
         self.categories = categories
+        self.columns = columns
 
     def fit(self, X: DataFrame, y: object = None) -> Self:  # noqa: ARG002
         """Do nothing: the columns are given as parameters.
@@ -81,19 +92,36 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         DataFrame
         """
         check_is_fitted(self)
-        pandas = optional_import("pandas", NEEDS_PANDAS)
-        columns: dict[str, Series | Array] = {}
+        pandas = optional_import("pandas", NEEDS_ARROW)
+        typed = convert_frame(X, self.described_columns())
+        columns: dict[str, Array] = {}
         for name in self.numbers or []:
-            columns[name] = pandas.to_numeric(X[name], errors="coerce").astype(float)
+            columns[name] = typed[name].to_numpy(np.float64)
         for name in self.dates or []:
-            dates = pandas.to_datetime(X[name], errors="coerce", format="mixed", utc=True)
-            stamps = dates.dt.tz_localize(None).to_numpy("datetime64[s]")
+            stamps = typed[name].to_numpy("datetime64[s]")
             seconds = stamps.astype(np.int64).astype(float)
             columns[name] = np.where(np.isnat(stamps), np.nan, seconds / SECONDS_PER_DAY)
         for name in self.categories or []:
-            text = X[name].astype(object)
-            columns[name] = text.where(text.isna(), text.map(str)).fillna(MISSING).astype(object)
-        return pandas.DataFrame(columns, index=X.index)
+            values = typed[name].to_numpy(object)
+            columns[name] = np.array(
+                [MISSING if value is None else str(value) for value in values], dtype=object
+            )
+        return pandas.DataFrame(
+            {name: pandas.Series(own, X.index, own.dtype) for name, own in columns.items()},
+            index=X.index,
+        )
+
+    def described_columns(self) -> list[Column]:
+        """Return the columns, and how they are read.
+
+        Returns
+        -------
+        list of Column
+        """
+        if self.columns is not None:
+            return [Column.from_dict(column) for column in self.columns]
+        kinds = {"number": self.numbers, "date": self.dates, "category": self.categories}
+        return [Column(name, kind) for kind, names in kinds.items() for name in names or []]
 
     def get_feature_names_out(self, input_features: object = None) -> Array:  # noqa: ARG002
         """Return the names of the columns in the order of ``transform``.
@@ -111,11 +139,45 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
 
+class TableFeatures(ColumnTransformer):
+    """The features of typed columns: scaled numbers, and categories one-hot encoded.
+
+    Attributes
+    ----------
+    variables_ : ndarray of str, shape (n_features,)
+        The column that each feature comes from. Those that one category column becomes have one
+        name: they are a group.
+    """
+
+    @property
+    def variables_(self) -> Array:
+        """Return the column that each feature comes from."""
+        check_is_fitted(self)
+        variables: list[str] = []
+        for name, transformer, columns in self.transformers_:
+            if name == "categories":
+                sizes = _one_hot_sizes(transformer)
+                variables += np.repeat(np.array(columns, dtype=object), sizes).tolist()
+            elif name == "numbers":
+                variables += list(columns)
+        return np.array(variables, dtype=object)
+
+
+def _one_hot_sizes(encoder: OneHotEncoder) -> list[int]:
+    """Return the number of features of each column of a fitted encoder."""
+    infrequent = getattr(encoder, "infrequent_categories_", [None] * len(encoder.categories_))
+    return [
+        len(categories) - (0 if rare is None else len(rare) - 1)
+        for categories, rare in zip(encoder.categories_, infrequent, strict=True)
+    ]
+
+
 def prepare(schema: Schema) -> Pipeline:
     """Return the preprocessing pipeline for a schema.
 
     Numbers and dates are imputed by the median and standardised; categories and booleans are
-    one-hot encoded. The pipeline is to be fitted to training data only, like any other step.
+    one-hot encoded. The pipeline is to be fitted to training data only, like any other step. After
+    that, ``pipeline["features"].variables_`` names the column that each feature comes from.
 
     Parameters
     ----------
@@ -130,11 +192,23 @@ def prepare(schema: Schema) -> Pipeline:
     ------
     ValueError
         If no column can be used.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from immax.tabular import describe_columns
+    >>> frame = pd.DataFrame({"age": [31, 45, 27] * 5, "city": ["Aix", "Bonn", "Aix"] * 5})
+    >>> pipeline = prepare(describe_columns(frame)).fit(frame)
+    >>> pipeline["features"].variables_.tolist()
+    ['age', 'city', 'city']
     """
     numbers, dates = schema.named("number"), schema.named("date")
     categories = schema.named("category", "boolean")
     if not (numbers or dates or categories):
-        raise ValueError("no column can be used: all are texts, identifiers or constants")
+        raise ValueError(
+            "no column can be used: all are texts, identifiers, constants or not supported"
+        )
+    columns = [column.to_dict() for column in schema.used()]
     steps: list[tuple[str, BaseEstimator, list[str]]] = []
     if numbers or dates:
         scaled = Pipeline(
@@ -154,7 +228,7 @@ def prepare(schema: Schema) -> Pipeline:
         steps.append(("categories", encoder, categories))
     return Pipeline(
         [
-            ("types", TypedColumns(numbers, dates, categories)),
-            ("features", ColumnTransformer(steps)),
+            ("types", TypedColumns(numbers, dates, categories, columns)),
+            ("features", TableFeatures(steps)),
         ]
     )

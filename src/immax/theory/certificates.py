@@ -9,23 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Features
-from immax.theory.bounds import (
-    Bound,
-    check_delta,
-    margin_bound,
-    norm_cover,
-    search_margins,
-    uniform_margin_bound,
-)
-from immax.theory.hypotheses import hypothesis
+from immax.margins import class_vector
+from immax.theory.bounds import Bound, margin_bound, norm_cover, uniform_margin_bound
+from immax.theory.hypotheses import hypothesis, unwrap_search
 from immax.theory.margin_losses import label_numbers, zero_one_loss
+from immax.theory.margin_search import search_margins
+from immax.theory.sample_features import describe_features, split_features
+from immax.theory.targets import Target, target_of
+from immax.theory.terms import check_delta, check_proof
 
-__all__ = ["Certificate", "best_margins", "certificate"]
+__all__ = ["Certificate", "best_margins", "certificate", "split_certificate"]
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Two bounds on the error of a model; ``print`` shows them with their conditions.
+    """Two bounds on the error of what a model predicts; ``print`` shows them with conditions.
 
     Attributes
     ----------
@@ -36,8 +34,12 @@ class Certificate:
         For the margins that make the uniform bound smallest; nothing need be fixed before. Its
         ``rho`` is on the scale of a model of norm one.
     training_error : float
+        On the samples of the bound; with costs, the mean cost of the errors, and with
+        costs="balanced" the mean of the classes' error rates.
     n_samples : int
     delta : float
+    conditions : tuple of str
+        What both bounds assume besides independent samples.
     """
 
     own: Bound
@@ -46,6 +48,7 @@ class Certificate:
     n_samples: int
     delta: float
     _parts: _Parts = field(repr=False)
+    conditions: tuple[str, ...] = ()
 
     def samples_for(self, target: float = 0.5) -> float:
         """How many samples would bring ``best`` to the target if their margins stayed as they are.
@@ -69,13 +72,15 @@ class Certificate:
         return float(np.ceil(high))
 
     def __str__(self) -> str:
+        target = self.best.target
         lines = [
-            f"Error on the {self.n_samples:,} samples: {self.training_error:.3f}. Each of these "
-            f"holds with probability {1 - self.delta:g} over the sample:",
+            f"{target.capitalize()} on the {self.n_samples:,} samples: {self.training_error:.3f}. "
+            f"Each of these holds with probability {1 - self.delta:g} over the sample:",
             f"- with the model's own margins: {self.own}. Holds if these were fixed before the "
             "sample was seen; the norm found by training is paid for by a cover of norms.",
             f"- with the best margins: {self.best}. Holds whatever was chosen afterwards.",
         ]
+        lines += [f"Condition: {condition}" for condition in self.conditions]
         if self.best.vacuous:
             needed = self.samples_for(0.5)
             how_many = (
@@ -115,15 +120,18 @@ class _Parts:
         norms: Array,
         n_classes: int,
         delta: float,
+        costs: ArrayLike | str | None,
+        proof: str,
         n_blocks: int | None = None,
     ) -> None:
-        self.scores, self.labels = scores, labels
+        self.scores, self.labels, self.costs, self.proof = scores, labels, costs, proof
+        self.target: Target = target_of(costs, labels, n_classes)
         binary = scores.ndim == 1
         self.m, self.c = labels.size, n_classes
         self.moments = np.bincount(labels, norms**2, minlength=n_classes)
         self.scale = np.sqrt(1 if binary else n_classes) / self.m
         if n_blocks is not None:
-            # The l1 norm or that of groups: see rademacher_l1 and rademacher_group.
+            # For the l1 norm or that of groups, as in rademacher_l1 and rademacher_group.
             self.scale *= np.sqrt(2 * np.log(2 * n_blocks))
         # Margins of a model of norm one are at most the norms; their largest was not known before.
         radius, self.delta = norm_cover(float(norms.max()), delta)
@@ -131,17 +139,21 @@ class _Parts:
         self.radii = np.full(n_classes, radius * (1 if binary else np.sqrt(2)))
 
     def complexity(self, rho: Array) -> float:
-        return float(self.scale * np.sqrt(np.sum(self.moments / rho**2)))
+        return float(self.scale * np.sqrt(np.sum(self.moments * (self.target.weights / rho) ** 2)))
 
     def at(self, rho: Array) -> Bound:
-        sample = self.scores, self.labels
-        return uniform_margin_bound(*sample, rho, self.complexity(rho), self.radii, self.delta)
+        given = (self.scores, self.labels, rho, self.complexity(rho), self.radii, self.delta)
+        return uniform_margin_bound(*given, costs=self.costs, proof=self.proof)
+
+    def error(self) -> float:
+        wrong = zero_one_loss(self.scores, self.labels)
+        return float(np.mean(self.target.weights[self.labels] * wrong))
 
     def best(self, n_samples: float | None = None) -> Bound:
         """Return the least bound, as if there were so many samples with the same margins."""
-        sample = self.scores, self.labels
-        rho = search_margins(*sample, self.moments, self.radii, self.scale, self.delta, n_samples)
-        bound = self.at(rho)
+        given = (self.scores, self.labels, self.moments, self.radii, self.scale, self.delta)
+        goal = {"costs": self.target.weights, "span": self.target.span, "proof": self.proof}
+        bound = self.at(search_margins(*given, n_samples, **goal))  # type: ignore[arg-type]
         if n_samples is None:
             return bound
         shrink = float(np.sqrt(self.m / n_samples))
@@ -150,22 +162,30 @@ class _Parts:
         )
 
 
-def _parts(model: Any, X: Features, y: ArrayLike, delta: float) -> tuple[_Parts, float]:
-    """Return what the bounds need, and the model's norm."""
+def _parts(
+    model: Any,
+    X: Features,
+    y: ArrayLike,
+    delta: float,
+    costs: ArrayLike | str | None = None,
+    proof: str = "sharp",
+) -> tuple[_Parts, float]:
+    """Return what the bounds need, and the norm of the hypothesis that the model predicts by."""
     check_delta(delta)
-    if getattr(model, "rule", "score") != "score":
-        raise ValueError(
-            "the bounds are for predictions by the highest score; the model's rule is "
-            f"{model.rule!r}: model.set_params(rule='score') needs no new fit"
-        )
     scores, norm, squares, n_blocks = hypothesis(model, X)
     labels = label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
-    parts = _Parts(scores / norm, labels, np.sqrt(squares), n_classes, delta, n_blocks)
-    return parts, norm
+    given = (scores / norm, labels, np.sqrt(squares), n_classes, delta, costs, check_proof(proof))
+    return _Parts(*given, n_blocks), norm
 
 
-def best_margins(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> Array:
+def best_margins(
+    model: Any,
+    X: Features,
+    y: ArrayLike,
+    delta: float = 0.05,
+    costs: ArrayLike | str | None = None,
+) -> Array:
     """Return the margins of a fitted model that make the uniform bound smallest.
 
     On the scale of the model's scores. See ``certificate`` for the arguments.
@@ -178,18 +198,31 @@ def best_margins(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> 
         The training data.
     delta : float, default=0.05
         The probability with which the bound may fail.
+    costs : array-like of shape (n_classes,) or "balanced", optional
+        As in ``certificate``.
 
     Returns
     -------
     ndarray of shape (n_classes,)
     """
-    parts, norm = _parts(model, X, y, delta)
+    model, X, _ = describe_features(model, X)
+    parts, norm = _parts(model, X, y, delta, costs)
     return parts.best().rho * norm
 
 
-def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> Certificate:
+def certificate(
+    model: Any,
+    X: Features,
+    y: ArrayLike,
+    delta: float = 0.05,
+    costs: ArrayLike | str | None = None,
+    *,
+    proof: str = "sharp",
+) -> Certificate:
     """Return bounds on the error of a fitted classifier, from the data it was fitted to.
 
+    The bounds are for what ``predict`` does. With rule="bayes" the decisions are those of shifted
+    scores where there are two classes, or equal margins; where they are not, the model is refused.
     The bias is taken as the weight of a further feature that is one, so the norm is
     ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
     norms of the data, which for a kernel is the trace of the Gram matrix. For a linear classifier
@@ -201,15 +234,30 @@ def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> C
     ----------
     model : fitted classifier
         ``IMMAXClassifier``, ``BaselineClassifier``, a linear classifier of scikit-learn with
-        ``coef_`` and ``intercept_``, or a kernel machine like its ``SVC`` for two classes (whose
-        own margins are taken to be one).
+        ``coef_`` and ``intercept_``, a kernel machine of two classes like its ``SVC`` (whose own
+        margins are taken to be one) or of all classes jointly, a search for one of these, or a
+        pipeline that ends in one.
     X, y
         The training data.
     delta : float
+    costs : array-like of shape (n_classes,) or "balanced", optional
+        Bound the mean cost of the errors, for costs of an error on each class; or, with "balanced",
+        the mean of the classes' error rates. The model should then predict for these costs, as
+        ``IMMAXClassifier(rule="bayes", costs=costs)`` does.
+    proof : {"sharp", "paper"}, default="sharp"
+        Our constants, or those that the paper prints.
 
     Returns
     -------
     Certificate
+
+    Raises
+    ------
+    TypeError
+        If the model is neither linear nor a kernel machine.
+    ValueError
+        If ``predict`` is not a rule of highest scores, such as rule="bayes" with three classes or
+        more and unequal margins; the message says what would do.
 
     Examples
     --------
@@ -220,9 +268,77 @@ def certificate(model: Any, X: Features, y: ArrayLike, delta: float = 0.05) -> C
     >>> found.best.vacuous, found.training_error
     (False, 0.0)
     """
-    parts, norm = _parts(model, X, y, delta)
-    rho = np.asarray(getattr(model, "margins_", np.ones(parts.c)), dtype=np.float64)
+    model, X, condition = describe_features(model, X)
+    return _certified(model, X, y, delta, costs, proof, condition)
+
+
+def _certified(
+    model: Any,
+    X: Features,
+    y: ArrayLike,
+    delta: float,
+    costs: ArrayLike | str | None,
+    proof: str,
+    *conditions: str,
+) -> Certificate:
+    parts, norm = _parts(model, X, y, delta, costs, proof)
+    given = getattr(unwrap_search(model)[0], "margins_", np.ones(parts.c))
+    rho = class_vector(given, "margins_", parts.c)
     ball, left = norm_cover(norm, delta)
-    own = margin_bound(norm * parts.scores, parts.labels, rho, ball * parts.complexity(rho), left)
-    error = float(zero_one_loss(parts.scores, parts.labels).mean())
-    return Certificate(own, parts.best(), error, parts.m, delta, parts)
+    sample = (norm * parts.scores, parts.labels)
+    complexity = ball * parts.complexity(rho)
+    own = margin_bound(*sample, rho, complexity, left, costs=costs, proof=proof)
+    if isinstance(costs, str):
+        conditions += ("the bounds are for samples with these class counts.",)
+    found = (own, parts.best(), parts.error(), parts.m, delta, parts)
+    return Certificate(*found, conditions)
+
+
+def split_certificate(
+    model: Any,
+    X: Features,
+    y: ArrayLike,
+    delta: float = 0.05,
+    costs: ArrayLike | str | None = None,
+    *,
+    share: float = 0.5,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Certificate:
+    """Return bounds that hold although the features are computed from data: by a split.
+
+    A scaler, an imputer or ``gamma="scale"`` that was fitted to the sample makes the features
+    depend on it, and the theorems are for features that do not. Here they are fitted anew to one
+    part of the sample; the classifier is fitted to all of it, and the bounds come from the other
+    part.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        As in ``certificate``; mostly a pipeline. It is not changed: a copy is fitted, with the
+        hyper-parameters that a search has chosen.
+    X, y
+        The training data, as the model takes them.
+    delta, costs
+        As in ``certificate``.
+    share : float, default=0.5
+        The share of the samples of each class that the features are computed from.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the split.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from immax import IMMAXClassifier
+    >>> X, y = make_blobs(8000, centers=[[-4, 0], [4, 0]], random_state=0)
+    >>> model = make_pipeline(StandardScaler(), IMMAXClassifier()).fit(X, y)
+    >>> split_certificate(model, X, y).n_samples
+    4000
+    """
+    fitted, features, rest, condition = split_features(model, X, y, share, random_state)
+    return _certified(fitted, features, np.asarray(y)[rest], delta, costs, "sharp", condition)

@@ -13,13 +13,17 @@ from immax.kernels.gram import Kernel
 from immax.linear_base import LinearClassifier
 from immax.penalties import GroupNorm
 from immax.penalties.registry import group_numbers
-from immax.theory.rademacher import group_row_norms, row_norms
+from immax.theory.decision_shifts import decision_shift
+from immax.theory.rademacher import row_norms
 
-__all__ = ["Hypothesis", "hypothesis"]
+__all__ = ["Hypothesis", "hypothesis", "unwrap_search"]
 
 
 class Hypothesis(NamedTuple):
-    """Scores ``w . phi(x)`` of a sample. A bias is the weight of a further feature that is one."""
+    """Scores ``w . phi(x)`` of a sample. A bias is the weight of a further feature that is one.
+
+    The highest score is the class that the model predicts.
+    """
 
     scores: Array  # (m,) or (m, c)
     norm: float  # of w
@@ -27,16 +31,37 @@ class Hypothesis(NamedTuple):
     n_blocks: int | None = None  # of a norm that sums over blocks of weights; None if Euclidean
 
 
-def hypothesis(model: Any, X: Features) -> Hypothesis:
-    """Return the hypothesis of a linear classifier or of a kernel machine.
-
-    Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
-    scikit-learn's SVC.
+def unwrap_search(model: Any) -> tuple[Any, Any]:
+    """Return the classifier that a search has chosen, and its rule if that is not the model's own.
 
     Parameters
     ----------
     model : fitted classifier
-        A linear classifier or a kernel machine.
+        A search has ``best_estimator_``; other models are returned as they are.
+
+    Returns
+    -------
+    model : fitted classifier
+    rule : Rule or None
+    """
+    rule = None
+    while hasattr(model, "best_estimator_"):
+        found = getattr(model, "best_rule_", None)
+        rule = found if hasattr(found, "gains") else rule
+        model = model.best_estimator_
+    return model, rule
+
+
+def hypothesis(model: Any, X: Features) -> Hypothesis:
+    """Return the hypothesis of a linear classifier or of a kernel machine.
+
+    Linear is what has ``coef_``; a kernel machine has ``dual_coef_`` and the parameters of
+    scikit-learn's SVC. Of a search it is that of the classifier that was chosen.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A linear classifier or a kernel machine, or a search for one.
     X : array-like or sparse matrix of shape (m, d)
         The sample.
 
@@ -47,56 +72,66 @@ def hypothesis(model: Any, X: Features) -> Hypothesis:
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
         raise TypeError(f"a fitted classifier is needed; got {type(model).__name__}")
+    model, rule = unwrap_search(model)
     if hasattr(model, "dual_coef_") and hasattr(model, "kernel"):
-        found = _kernel(model, X)
+        found = _kernel(model, X, rule)
     elif hasattr(model, "coef_"):
-        found = _linear(model, X)
+        found = _linear(model, X, rule)
     else:
         raise TypeError(
             f"a linear classifier or a kernel machine is needed; got {type(model).__name__}. For "
-            "other models use margin_bound with a complexity of your own"
+            "other models use immax.theory.margin_bound with a complexity of your own"
         )
     if found.norm == 0:
         raise ValueError("all weights and biases are zero: such a model has no margins")
     return found
 
 
-def _linear(model: Any, X: Features) -> Hypothesis:
+def _linear(model: Any, X: Features, rule: Any) -> Hypothesis:
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
     scores = np.asarray(X @ W.T) + b
-    penalty = getattr(model, "penalty", "l2")
-    if isinstance(model, LinearClassifier) and penalty in ("l1", "elasticnet", "group"):
-        labels = np.arange(X.shape[1])
-        if penalty == "group" and model.groups is not None:
-            labels = np.asarray(group_numbers(model.groups, X.shape[1]))
-        return _in_blocks(scores, W, b, X, labels, penalty == "group")
-    norm = float(np.sqrt(np.sum(W**2) + np.sum(b**2)))
     scores = scores[:, 0] if W.shape[0] == 1 else scores
-    return Hypothesis(scores, norm, row_norms(X) ** 2 + 1)
+    shift = decision_shift(model, scores, rule)
+    kinked = isinstance(model, LinearClassifier) and model.penalty_has_kinks
+    if kinked:
+        return _in_blocks(model, scores + shift, W, b + shift, X)
+    norm = float(np.sqrt(np.sum(W**2) + np.sum((b + shift) ** 2)))
+    return Hypothesis(scores + shift, norm, row_norms(X) ** 2 + 1)
 
 
 def _in_blocks(
-    scores: Array, W: Array, b: Array, X: Features, labels: Array, together: bool
+    model: LinearClassifier[Any], scores: Array, W: Array, b: Array, X: Features
 ) -> Hypothesis:
     """Return the hypothesis in the l1 norm, or in the norm of groups of features.
 
-    Weights of the bias are a further group, or further coefficients.
+    The biases are a further group, or further coefficients, of a feature that is one.
     """
-    dual = group_row_norms(X, labels)
-    scores = scores[:, 0] if W.shape[0] == 1 else scores
-    squares = np.maximum(dual, 1) ** 2
-    if together:
-        omega = GroupNorm(labels)
-        norm = omega.value(W) + float(np.linalg.norm(b))
-        return Hypothesis(scores, norm, squares, int(labels.max()) + 2)
-    norm = float(np.abs(W).sum() + np.abs(b).sum())
-    return Hypothesis(scores, norm, squares, W.size + b.size)
+    labels = np.arange(X.shape[1])
+    if model.penalty != "group":
+        norm = float(np.abs(W).sum() + np.abs(b).sum())
+        return Hypothesis(scores, norm, _dual_squares(X, labels), W.size + b.size)
+    if model.groups is not None:
+        labels = np.asarray(group_numbers(model.groups, X.shape[1]))
+    norm = GroupNorm(labels).value(W) + float(np.linalg.norm(b))
+    return Hypothesis(scores, norm, _dual_squares(X, labels), int(labels.max()) + 2)
 
 
-def _kernel(model: Any, X: Features) -> Hypothesis:
+def _dual_squares(X: Features, labels: Array) -> Array:
+    """Return the largest ``||x_g||_2^2 / (columns in g)`` of every row, at least the one's."""
+    sizes = np.bincount(labels)
+    member = sparse.csr_array(
+        (1 / sizes[labels], (np.arange(labels.size), labels)), shape=(labels.size, sizes.size)
+    )
+    shares = (X.multiply(X) if sparse.issparse(X) else X**2) @ member
+    largest = shares.max(axis=1)
+    largest = largest.toarray() if sparse.issparse(largest) else np.asarray(largest)
+    return np.maximum(np.asarray(largest, dtype=np.float64).ravel(), 1)
+
+
+def _kernel(model: Any, X: Features, rule: Any) -> Hypothesis:
     dual = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     dual = np.asarray(dual, dtype=np.float64)
     if len(model.classes_) > 2 and getattr(model, "multiclass", "ovo") != "max":
@@ -123,5 +158,6 @@ def _kernel(model: Any, X: Features) -> Hypothesis:
     square = max(float(np.sum(dual * products.T)), 0.0)
     if (diagonal < 0).any():
         raise ValueError("the kernel is not positive definite: it has no norms")
-    norm = float(np.sqrt(square + np.sum(np.asarray(model.intercept_) ** 2)))
-    return Hypothesis(scores, norm, diagonal + 1)
+    shift = decision_shift(model, scores, rule)
+    norm = float(np.sqrt(square + np.sum((np.asarray(model.intercept_) + shift) ** 2)))
+    return Hypothesis(scores + shift, norm, diagonal + 1)

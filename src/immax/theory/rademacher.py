@@ -18,13 +18,12 @@ from sklearn.utils.extmath import row_norms as euclidean_norms
 
 from immax.arrays import Array, Features
 from immax.margins import class_radii, class_vector, positive_number
+from immax.theory.complexities import Complexity
 
 __all__ = [
     "Estimate",
     "estimate_kernel",
     "estimate_linear",
-    "group_row_norms",
-    "rademacher_group",
     "rademacher_kernel",
     "rademacher_l1",
     "rademacher_linear",
@@ -34,7 +33,20 @@ __all__ = [
 STEPS = ("sample", "classes", "radius")
 
 
-def _labels(y: ArrayLike, rho: Array, size: int) -> Array:
+def sample_labels(y: ArrayLike, rho: Array, size: int) -> Array:
+    """Return class numbers, one for each of ``size`` samples.
+
+    Parameters
+    ----------
+    y : array-like of int, shape (size,)
+    rho : ndarray of shape (c,)
+        Margins of the classes.
+    size : int
+
+    Returns
+    -------
+    ndarray of int, shape (size,)
+    """
     labels = np.asarray(y)
     if labels.shape != (size,) or size == 0:
         raise ValueError(f"y must have shape ({size},), one label per sample; got {labels.shape}")
@@ -83,8 +95,20 @@ def row_norms(X: Features, order: float = 2) -> Array:
     return largest.toarray().ravel() if sparse.issparse(largest) else largest
 
 
-def _second_moment(norms: Array, labels: Array, rho: Array, step: str) -> float:
-    """``sum_i ||x_i||^2 / rho^2``, or what the proof bounds it by."""
+def second_moment(norms: Array, labels: Array, rho: Array, step: str) -> float:
+    """Return ``sum_i ||x_i||^2 / rho^2``, or what the proof bounds it by.
+
+    Parameters
+    ----------
+    norms : ndarray of shape (m,)
+    labels : ndarray of int, shape (m,)
+    rho : ndarray of shape (c,)
+    step : {"sample", "classes", "radius"}
+
+    Returns
+    -------
+    float
+    """
     if step not in STEPS:
         raise ValueError(f"step must be one of {', '.join(STEPS)}; got {step!r}")
     if step == "classes":
@@ -101,7 +125,7 @@ def rademacher_linear(
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
-) -> float:
+) -> Complexity:
     """Return an upper bound on the complexity of ``{w . x : ||w||_2 <= norm}``.
 
     Parameters
@@ -122,7 +146,7 @@ def rademacher_linear(
 
     Returns
     -------
-    float
+    Complexity
 
     Examples
     --------
@@ -139,7 +163,7 @@ def rademacher_kernel(
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
-) -> float:
+) -> Complexity:
     """Return the same bound for a kernel, given the diagonal of its Gram matrix.
 
     ``step="sample"`` is the trace of the Gram matrix, weighed by ``1 / rho^2`` (Theorem
@@ -162,17 +186,18 @@ def rademacher_kernel(
 
     Returns
     -------
-    float
+    Complexity
     """
     margins = class_vector(rho, "rho")
     squares = np.asarray(diagonal, dtype=np.float64)
     if squares.ndim != 1 or not np.isfinite(squares).all() or (squares < 0).any():
         raise ValueError("diagonal must be a one-dimensional array of numbers of at least 0")
-    labels = _labels(y, margins, squares.size)
+    labels = sample_labels(y, margins, squares.size)
     several = margins.size > 2 if multiclass is None else multiclass
-    moment = _second_moment(np.sqrt(squares), labels, margins, step)
+    moment = second_moment(np.sqrt(squares), labels, margins, step)
     scores = margins.size if several else 1
-    return positive_number(norm, "norm") * float(np.sqrt(scores * moment)) / labels.size
+    value = positive_number(norm, "norm") * float(np.sqrt(scores * moment)) / labels.size
+    return Complexity(value, scores, margins)
 
 
 def rademacher_l1(
@@ -182,7 +207,7 @@ def rademacher_l1(
     norm: float,
     multiclass: bool | None = None,
     step: str = "classes",
-) -> float:
+) -> Complexity:
     """Return an upper bound on the complexity of ``{w . x : ||w||_1 <= norm}``.
 
     Theorem rad-kernel-1.
@@ -209,11 +234,11 @@ def rademacher_l1(
 
     Returns
     -------
-    float
+    Complexity
     """
     margins = class_vector(rho, "rho")
     norms = row_norms(X, np.inf)
-    labels = _labels(y, margins, norms.size)
+    labels = sample_labels(y, margins, norms.size)
     several = margins.size > 2 if multiclass is None else multiclass
     scores = margins.size if several else 1
     weights = scores * X.shape[1] if hasattr(X, "shape") else scores * len(X[0])
@@ -222,87 +247,9 @@ def rademacher_l1(
         squares = weighed.multiply(weighed) if sparse.issparse(weighed) else weighed**2
         moment = float(np.asarray(squares.sum(axis=0)).max())
     else:
-        moment = scores * _second_moment(norms, labels, margins, step)
-    spread = np.sqrt(2 * moment * np.log(2 * weights))
-    return positive_number(norm, "norm") * float(spread) / labels.size
-
-
-def group_row_norms(X: Features, groups: ArrayLike) -> Array:
-    """Return the largest ``||x_g||_2 / sqrt(columns in g)`` over the groups g of every row.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (m, d)
-        Features.
-    groups : array-like of int, shape (d,)
-        The number of each column's group, from 0 on.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        With singletons, the maximum norms of the rows.
-    """
-    labels = np.asarray(groups)
-    sizes = np.bincount(labels)
-    member = sparse.csr_array(
-        (1 / sizes[labels], (np.arange(labels.size), labels)), shape=(labels.size, sizes.size)
-    )
-    squares = X.multiply(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) ** 2
-    shares = squares @ member
-    largest = shares.max(axis=1)
-    largest = largest.toarray() if sparse.issparse(largest) else np.asarray(largest)
-    return np.asarray(np.sqrt(largest).ravel())
-
-
-def rademacher_group(
-    X: Features,
-    y: ArrayLike,
-    rho: ArrayLike,
-    norm: float,
-    groups: ArrayLike,
-    multiclass: bool | None = None,
-) -> float:
-    """Return an upper bound on the complexity of ``{w . x : sum_g sqrt(d_g) ||w_g||_2 <= norm}``.
-
-    ``norm sqrt(2 c sum_i r_i^2 / rho_i^2 log(2 G)) / m``, with G groups of d_g columns each, the
-    dual norms ``r_i = max_g ||x_ig||_2 / sqrt(d_g)``, and no factor c for two classes that share
-    one weight vector. A group holds the weights of its columns for all classes. The proof is that
-    of ``rademacher_l1`` with ``E cosh(t ||sum_i eps_i v_i||) <= exp(t^2 sum_i ||v_i||^2 / 2)`` for
-    vectors v_i in the place of numbers (Pinelis, 1994).
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (m, d)
-        Features.
-    y : array-like of int, shape (m,)
-        Class numbers.
-    rho : array-like of shape (c,)
-        Margins.
-    norm : float
-        The radius of the ball of weights.
-    groups : array-like of int, shape (d,)
-        The number of each column's group, from 0 on.
-    multiclass : bool, optional
-        As in ``rademacher_linear``.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> X, y = np.eye(4), [0, 1, 0, 1]
-    >>> one_each = rademacher_group(X, y, [1.0, 1.0], 1.0, [0, 1, 2, 3])
-    >>> bool(np.isclose(one_each, rademacher_l1(X, y, [1.0, 1.0], 1.0)))
-    True
-    """
-    margins = class_vector(rho, "rho")
-    norms = group_row_norms(X, groups)
-    labels = _labels(y, margins, norms.size)
-    several = margins.size > 2 if multiclass is None else multiclass
-    moment = (margins.size if several else 1) * float(np.sum(norms**2 / margins[labels] ** 2))
-    spread = np.sqrt(2 * moment * np.log(2 * (int(np.max(groups)) + 1)))
-    return positive_number(norm, "norm") * float(spread) / labels.size
+        moment = scores * second_moment(norms, labels, margins, step)
+    spread = float(np.sqrt(2 * moment * np.log(2 * weights)))
+    return Complexity(positive_number(norm, "norm") * spread / labels.size, scores, margins)
 
 
 @dataclass(frozen=True)
@@ -312,20 +259,23 @@ class Estimate:
     The interval is normal, of the asked confidence.
     """
 
-    mean: float
-    low: float
-    high: float
+    mean: Complexity
+    low: Complexity
+    high: Complexity
     n_draws: int
 
 
-def _summary(draws: Array, confidence: float) -> Estimate:
+def _summary(draws: Array, confidence: float, n_scores: int, rho: Array) -> Estimate:
     from scipy.stats import norm as normal
 
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be strictly between 0 and 1; got {confidence!r}")
-    half = normal.ppf(0.5 + confidence / 2) * draws.std(ddof=1) / np.sqrt(draws.size)
+    half = float(normal.ppf(0.5 + confidence / 2) * draws.std(ddof=1) / np.sqrt(draws.size))
     mean = float(draws.mean())
-    return Estimate(mean, mean - float(half), mean + float(half), draws.size)
+    middle, low, high = (
+        Complexity(value, n_scores, rho) for value in (mean, max(mean - half, 0.0), mean + half)
+    )
+    return Estimate(middle, low, high, draws.size)
 
 
 def estimate_linear(
@@ -373,7 +323,7 @@ def estimate_linear(
     margins = class_vector(rho, "rho")
     features = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     _finite(X.data if sparse.issparse(X) else np.asarray(features))
-    labels = _labels(y, margins, features.shape[0])
+    labels = sample_labels(y, margins, features.shape[0])
     several = margins.size > 2 if multiclass is None else multiclass
     rng = check_random_state(random_state)
     draws = _draws(n_draws)
@@ -381,7 +331,8 @@ def estimate_linear(
         signs = rng.choice([-1.0, 1.0], (labels.size, margins.size if several else 1))
         total = features.T @ (signs / margins[labels][:, None])
         draws[draw] = np.sqrt(np.sum(total**2)) if order == 2 else np.abs(total).max()
-    return _summary(draws * (positive_number(norm, "norm") / labels.size), confidence)
+    draws *= positive_number(norm, "norm") / labels.size
+    return _summary(draws, confidence, margins.size if several else 1, margins)
 
 
 def estimate_kernel(
@@ -424,7 +375,7 @@ def estimate_kernel(
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"gram must be a square matrix; got shape {K.shape}")
     _finite(K)
-    labels = _labels(y, margins, K.shape[0])
+    labels = sample_labels(y, margins, K.shape[0])
     several = margins.size > 2 if multiclass is None else multiclass
     rng = check_random_state(random_state)
     draws = _draws(n_draws)
@@ -432,4 +383,5 @@ def estimate_kernel(
         signs = rng.choice([-1.0, 1.0], (labels.size, margins.size if several else 1))
         weighed = signs / margins[labels][:, None]
         draws[draw] = np.sqrt(max(float(np.einsum("ij,ij->", weighed, K @ weighed)), 0.0))
-    return _summary(draws * (positive_number(norm, "norm") / labels.size), confidence)
+    draws *= positive_number(norm, "norm") / labels.size
+    return _summary(draws, confidence, margins.size if several else 1, margins)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog, nnls
+from scipy.special import logsumexp
 
 from immax.arrays import Array, Vector
 from immax.margins import class_radii, class_vector, positive_number, theory_margins
@@ -192,14 +193,17 @@ def hyperplanes(X: ArrayLike, y: ArrayLike, use_radii: bool = False) -> dict[str
 
 
 def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
-    """Return ``log(sum_k p_k^order q_k^(1 - order)) / (order - 1)``; order 1 is relative entropy.
+    """Return ``log(sum_k p_k^order q_k^(1 - order)) / (order - 1)``, or its limit.
+
+    Order 0 is ``-log`` of what q has on the support of p, order 1 the relative entropy, and
+    order infinity ``log max_k p_k / q_k``.
 
     Parameters
     ----------
     p, q : array-like of shape (n,)
         Distributions.
     order : float
-        The order, positive.
+        The order, 0 or more; infinity is an order too.
 
     Returns
     -------
@@ -207,22 +211,33 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, order: float) -> float:
 
     Examples
     --------
-    >>> renyi_divergence([0.5, 0.5], [0.5, 0.5], 3)
-    0.0
+    >>> round(renyi_divergence([0.5, 0.5], [0.9, 0.1], 3), 4)
+    1.269
+    >>> round(renyi_divergence([0.9, 0.1], [0.5, 0.5], float("inf")), 4)  # log 1.8
+    0.5878
     """
     a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or (a < 0).any() or (b < 0).any():
         raise ValueError("p and q must be vectors of one length, of numbers of at least 0")
     if not (np.isclose(a.sum(), 1) and np.isclose(b.sum(), 1)):
         raise ValueError(f"p and q must sum to one; got {a.sum()} and {b.sum()}")
-    order = positive_number(order, "order")
+    if not order >= 0:
+        raise ValueError(f"order must be a number of at least 0, or infinity; got {order!r}")
     held = a > 0
     if order >= 1 and (b[held] == 0).any():
         return float("inf")
     a, b = a[held], b[held]
+    if order == 0:
+        return float(-np.log(b.sum())) + 0.0 if b.any() else float("inf")
     if order == 1:
         return float(np.sum(a * np.log(a / b)))
-    return float(np.log(np.sum(a**order * b ** (1 - order))) / (order - 1))
+    if order == np.inf:
+        return float(np.log((a / b).max()))
+    shared = b > 0
+    if not shared.any():
+        return float("inf")
+    terms = order * np.log(a[shared]) + (1 - order) * np.log(b[shared])
+    return float(logsumexp(terms)) / (order - 1)
 
 
 def complexity_term(rho: ArrayLike, counts: ArrayLike, radii: ArrayLike | None = None) -> float:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from immax.datasets.optional import optional_import
+from immax.optional import optional_import
 
 
 def test_the_module_is_returned():

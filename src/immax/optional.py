@@ -1,4 +1,4 @@
-"""Imports of packages that only some data sets need."""
+"""Imports of packages that only some functions need."""
 
 from __future__ import annotations
 

@@ -1,0 +1,111 @@
+"""What to add to a model's scores so that the highest one is the class that it predicts.
+
+The bounds are for predictions by the highest score. A model that predicts by probabilities is
+covered where its rule is a shift of the scores, which is a change of the biases: with two classes
+always, and with more where all classes have the same margin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from immax.arrays import Array
+from immax.links import check_costs
+
+__all__ = ["decision_shift"]
+
+WAY_OUT = (
+    "set_params(rule='score') certifies predictions by the highest score, and needs no new fit"
+)
+
+
+def decision_shift(model: Any, scores: Array, rule: Any = None) -> Array | float:
+    """Return the shift of the scores that makes the highest score the model's prediction.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        One without the parameter ``rule`` predicts by the highest score.
+    scores : ndarray of shape (m,) or (m, c)
+        Of a sample.
+    rule : Rule, optional
+        A rule that takes the place of the model's own, as a search for an aim finds it.
+
+    Returns
+    -------
+    float or ndarray of shape (c,)
+        Zero where the model predicts by the highest score.
+
+    Raises
+    ------
+    ValueError
+        If the rule is not a shift of the scores. The message says what would do.
+    """
+    if rule is None and getattr(model, "rule", "score") == "score":
+        return 0.0
+    gains = _gains(model, rule)
+    if scores.ndim == 1:
+        return -_threshold(model, gains)
+    return _class_shifts(model, scores, gains)
+
+
+def _gains(model: Any, rule: Any) -> Array:
+    """Return what decision j gains when class k is true, shape (c, c)."""
+    c = np.size(model.classes_)
+    if rule is not None:
+        if getattr(rule, "count", None) is not None or rule.abstains:
+            raise ValueError(
+                "the bounds are for decisions that depend on the sample alone and are always made; "
+                f"a rule with a budget or with abstention is neither: {WAY_OUT}"
+            )
+        return np.asarray(rule.gains)
+    costs: ArrayLike | None = getattr(model, "costs", None)
+    return np.eye(c) if costs is None else -check_costs(costs, c)
+
+
+def _threshold(model: Any, gains: Array) -> float:
+    """Return the score from which on class 1 is predicted; the link of two classes increases."""
+    one, zero = gains[1, 1] - gains[1, 0], gains[0, 0] - gains[0, 1]
+    if not (one > 0 and zero > 0):
+        raise ValueError("with these costs one class is always predicted: there is no margin")
+    wanted = zero / (zero + one)
+
+    def excess(score: float) -> float:
+        return float(model._proba(np.array([score]))[0, 1]) - wanted
+
+    reach = 1.0
+    while excess(-reach) > 0 or excess(reach) < 0:
+        reach *= 2
+        if reach > 1e9:
+            raise ValueError(f"no score has the probability {wanted:g} of class 1: {WAY_OUT}")
+    return float(brentq(excess, -reach, reach, xtol=1e-12, rtol=1e-12))
+
+
+def _class_shifts(model: Any, scores: Array, gains: Array) -> Array:
+    """Return the shifts for c classes, where probabilities are a softmax of shifted scores."""
+    c = gains.shape[0]
+    losses = gains.diagonal()[:, None] - gains  # of deciding j when k is true
+    weights = losses.max(axis=1)
+    if not (weights > 0).all() or not np.allclose(losses, weights[:, None] * (1 - np.eye(c))):
+        raise ValueError(
+            "the bounds are for costs of errors on each class, not of each pair of classes: "
+            f"{WAY_OUT}"
+        )
+    sizes = getattr(model, "margins_", None)
+    sizes = model.spec_.temperature if sizes is None else sizes
+    temperature = float(np.mean(sizes))
+    rows = scores[:: max(1, len(scores) // 200)]
+    rows = rows - rows.max(axis=1, keepdims=True)
+    rows = np.maximum(rows, -30 * temperature)  # probabilities that are not zero
+    shifts = temperature * np.log(model._proba(rows)) - rows
+    shifts = shifts - shifts.mean(axis=1, keepdims=True)
+    if not np.allclose(shifts, shifts[0], atol=1e-6 * temperature):
+        raise ValueError(
+            "with three classes or more and unequal margins, rule='bayes' is not a rule of highest "
+            f"scores, which the bounds are for: {WAY_OUT}; so does margins='equal'"
+        )
+    return np.asarray(shifts.mean(axis=0) + temperature * np.log(weights))

@@ -1,0 +1,55 @@
+"""Parquet, Feather, and folders of Parquet files."""
+
+import warnings
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from immax.errors import WrongCall
+from immax.tabular.table_files import open_table
+
+TABLE = pa.table({"a": [1, 2, 3], "b": ["01", None, "x"], "c": [[1], [], [2]]})
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "first.feather"])
+def test_types_are_kept(tmp_path, name):
+    path = tmp_path / name
+    table = TABLE.drop(["c"])
+    if name.endswith("parquet"):
+        pa.parquet.write_table(table, path)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pa.feather.write_feather(table, str(path), version=1 if "first" in name else 2)
+    file = open_table(path)
+    assert file.names == ("a", "b")
+    assert file.declared
+    assert file.cells()["b"].to_pylist() == ["01", None, "x"]
+    assert [n for n, _ in file.chunks(2)] == [2, 1]
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match=r"cannot be read as (Parquet|Feather)"):
+        open_table(path)
+
+
+def test_a_folder_is_one_table(tmp_path):
+    """Columns may be in another order, of another width, and in the names of folders."""
+    for year, part in (("2020", TABLE.slice(0, 2)), ("2021", TABLE.slice(2))):
+        folder = tmp_path / f"year={year}"
+        folder.mkdir()
+        part = part.select(["b", "a"]) if year == "2021" else part.select(["a", "b"])
+        pa.parquet.write_table(part, folder / "part.parquet")
+    (tmp_path / "_metadata.parquet").write_text("not read")
+    file = open_table(tmp_path)
+    assert file.names == ("a", "b", "year")
+    cells = file.cells()
+    assert cells["a"].to_pylist() == [1, 2, 3]
+    assert cells["year"].to_pylist() == ["2020", "2020", "2021"]
+
+
+def test_files_of_a_folder_must_have_the_same_columns(tmp_path):
+    pa.parquet.write_table(TABLE.select(["a"]), tmp_path / "1.parquet")
+    pa.parquet.write_table(TABLE.select(["b"]), tmp_path / "2.parquet")
+    with pytest.raises(WrongCall, match=r"2.parquet and .*1.parquet have different columns"):
+        open_table(tmp_path)
