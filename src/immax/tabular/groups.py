@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from immax.arrays import Array
@@ -28,7 +28,7 @@ def fit_prepared(
     preparation : Pipeline
         The result of ``prepare``.
     classifier : classifier
-        Any classifier.
+        Any classifier; it is fitted itself, not a copy.
     X : DataFrame
         The table.
     y : ndarray
@@ -51,8 +51,7 @@ def fit_prepared(
     ['age', 'colour', 'colour']
     """
     features = preparation.fit_transform(X)
-    model = clone(classifier)
-    if getattr(model, "penalty", None) == "group" and model.groups is None:
-        model.set_params(groups=preparation["features"].variables_.tolist())
-    model.fit(features, y)
-    return Pipeline([*preparation.steps, ("model", model)])
+    if getattr(classifier, "penalty", None) == "group" and classifier.groups is None:
+        classifier.set_params(groups=preparation["features"].variables_.tolist())
+    classifier.fit(features, y)
+    return Pipeline([*preparation.steps, ("model", classifier)])
