@@ -35,6 +35,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/certificate.py
 	$(BIN)/python benchmarks/kernel.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/startup.py
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

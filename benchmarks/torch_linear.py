@@ -1,4 +1,6 @@
-"""The fused last layer against logits followed by the loss: time, peak memory, gradients.
+"""The fused last layer against logits followed by the loss, and against PyTorch's own fused loss.
+
+Time, peak memory and gradients; "PyTorch, fused" is ``F.linear_cross_entropy`` of scaled features.
 
 python benchmarks/torch_linear.py [--rows 2048] [--features 256] [--classes 50000]
 """
@@ -21,7 +23,7 @@ import immax
 import immax.torch as it
 from immax.torch.functional import immax_loss
 
-METHODS = ("cross-entropy", "logits, then loss", "fused")
+METHODS = ("cross-entropy", "logits, then loss", "PyTorch, fused", "fused")
 
 
 def data(n: int, d: int, c: int) -> tuple[torch.Tensor, ...]:
@@ -41,6 +43,9 @@ def step(method: str, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
     x.grad = w.grad = b.grad = None
     if method == "fused":
         loss = it.linear_immax_loss(x, w, y, rho, b)
+    elif method == "PyTorch, fused":
+        scaled, weight = it.scale_features(x, y, rho, w, b)
+        loss = F.linear_cross_entropy(scaled, weight, y)
     elif method == "cross-entropy":
         loss = F.cross_entropy(F.linear(x, w, b), y)
     else:
@@ -87,6 +92,9 @@ def main() -> None:
         print(f"    {method:18} {seconds:6.2f} s   peak {peaks[method]:6.0f} MiB")
     ratio = statistics.median(times["fused"]) / statistics.median(times["logits, then loss"])
     share = peaks["fused"] / peaks["logits, then loss"]
+    other = statistics.median(times["fused"]) / statistics.median(times["PyTorch, fused"])
+    memory = peaks["fused"] / peaks["PyTorch, fused"]
+    print(f"    fused against PyTorch, fused: time {other:.2f}, peak memory {100 * memory:.0f} %")
     print(f"    fused against logits, then loss: time {ratio:.2f}, peak memory {100 * share:.0f} %")
     for name, fused, expected in zip(
         ("features", "weight", "bias"),

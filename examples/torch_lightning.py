@@ -16,7 +16,7 @@ class Digits(lightning.LightningModule):
     def __init__(self, data: TensorDataset) -> None:
         super().__init__()
         self.model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-        self.criterion = IMMAXLoss(data)
+        self.criterion = IMMAXLoss(dataset=data)
         self.warmup = MarginWarmup(self.criterion, steps=100)
 
     def training_step(self, batch: list[torch.Tensor], _: int) -> torch.Tensor:

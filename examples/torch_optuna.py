@@ -16,7 +16,7 @@ def main() -> None:
 
     def objective(trial: optuna.Trial) -> float:
         power = trial.suggest_float("power", -0.5, 0.75)
-        model = train(IMMAXLoss(y[rows], power=power), X[rows], y[rows])
+        model = train(IMMAXLoss(labels=y[rows], power=power), X[rows], y[rows])
         with torch.no_grad():
             guess = model(X[held_out]).argmax(1)
         return float(balanced_accuracy_score(y[held_out], guess))
@@ -27,7 +27,7 @@ def main() -> None:
     study.enqueue_trial({"power": 1 / 3})  # the theory
     study.optimize(objective, n_trials=12)
     power = study.best_params["power"]
-    model = train(IMMAXLoss(y, power=power), X, y)
+    model = train(IMMAXLoss(labels=y, power=power), X, y)
     with torch.no_grad():
         score = balanced_accuracy_score(y_test, model(X_test).argmax(1))
     print(f"best power {power:.2f}, balanced accuracy {study.best_value:.3f} in the search")

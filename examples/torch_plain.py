@@ -38,7 +38,7 @@ def main() -> None:
     print(f"class counts: {class_counts(y).tolist()}")
     for name, criterion in {
         "cross-entropy": nn.CrossEntropyLoss(),
-        "IMMAX": IMMAXLoss(y),
+        "IMMAX": IMMAXLoss(labels=y),
     }.items():
         model = train(criterion, X, y)
         with torch.no_grad():

@@ -198,3 +198,61 @@ def test_a_file_of_format_1_is_format_3_once_it_is_saved_again(tmp_path):
     assert file.about["format"] == 3
     new = np.array(EXPECTED["svc-2"]["X"])
     np.testing.assert_array_equal(file.model.predict(new), EXPECTED["svc-2"]["predict"])
+
+
+def test_a_file_of_format_2_predicts_as_it_did(tmp_path):
+    """A table with dates of many formats and words for missing values, as pandas read them."""
+    from commands import immax_here
+
+    pandas = pytest.importorskip("pandas")
+    folder = Path(__file__).parent / "data" / "format-2"
+    with zipfile.ZipFile(folder / "patients.skops") as archive:
+        written_by = json.loads(archive.read(ABOUT))["versions"]["scikit-learn"]
+    if parse_version(sklearn.__version__) < parse_version(written_by):
+        pytest.skip(f"scikit-learn does not load models of a later version ({written_by})")
+    out = tmp_path / "proba.csv"
+    immax_here("predict", "patients.skops", "new.csv", "--proba", "-o", out, cwd=folder, check=0)
+    expected = pandas.read_csv(folder / "proba.csv")
+    pandas.testing.assert_frame_equal(pandas.read_csv(out), expected, rtol=1e-9)
+    file = load_model(folder / "patients.skops")
+    assert file.about["format"] == 2
+    assert file.schema.labels.kind == "category"
+
+
+def edited(good, path, **changes):
+    """Write a model file with another description."""
+    path.write_bytes(good)
+    with zipfile.ZipFile(path) as source:
+        members = {name: source.read(name) for name in source.namelist()}
+    about = {**json.loads(members[ABOUT]), **changes}
+    members[ABOUT] = json.dumps(about).encode()
+    with zipfile.ZipFile(path, "w") as target:
+        for name, content in members.items():
+            target.writestr(name, content)
+
+
+@pytest.mark.parametrize(
+    "change", [{"target": "x"}, {"metric": "f1"}, {"schema": []}, {"hash": ""}, {"more": 1}]
+)
+def test_the_description_of_a_model_is_part_of_the_hashes(good, tmp_path, change):
+    edited(good, tmp_path / "model.skops")
+    load_model(tmp_path / "model.skops")
+    edited(good, tmp_path / "model.skops", **change)
+    with pytest.raises(ModelFileError, match="was altered"):
+        load_model(tmp_path / "model.skops")
+
+
+def test_what_is_not_a_classifier_is_refused(tmp_path):
+    save_model({"a": 1}, tmp_path / "model.skops")
+    with pytest.raises(ModelFileError, match="holds a dict, which is not a classifier"):
+        load_model(tmp_path / "model.skops")
+
+
+def test_sizes_are_checked_before_anything_is_read(good, tmp_path):
+    path = tmp_path / "model.skops"
+    path.write_bytes(good)
+    for limit in (100, len(good) + 10):  # of the file, and of what it unpacks to
+        with pytest.raises(ModelFileError, match="max_bytes of load_model"):
+            load_model(path, max_bytes=limit)
+    with pytest.raises(ModelFileError, match="is a folder"):
+        load_model(tmp_path)

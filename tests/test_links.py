@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from immax.decision_rules import highest_argmax
+from immax.decisions.plain_rules import highest_argmax
 from immax.links import immax_proba, spec_proba
 from immax.losses import LossSpec
 from immax.losses.catalog import METHODS, make_spec

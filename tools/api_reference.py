@@ -26,6 +26,7 @@ PUBLIC = (
     ("immax.boosting", "Boosting"),
     ("immax.torch", "PyTorch"),
     ("immax.torch.functional", "PyTorch, as functions"),
+    ("immax.distributed", "Dask"),
     ("immax.theory", "Theory"),
     ("immax.datasets", "Data sets"),
     ("immax.tabular", "Tables"),

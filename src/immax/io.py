@@ -45,13 +45,33 @@ MOVED = {
     ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
 }
 """The present modules of classes that were elsewhere in earlier versions."""
+AIM_TYPES = (
+    "Accuracy",
+    "BalancedAccuracy",
+    "Budget",
+    "Costs",
+    "FBeta",
+    "GMean",
+    "Jaccard",
+    "Kappa",
+    "LogLoss",
+    "MCC",
+    "PrecisionAt",
+    "RecallAt",
+)
 TRUSTED = frozenset(
     {
         "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
+        "immax.calibration.ScoreCalibration",
+        "immax.decisions.rules.Rule",
+        *(f"immax.decisions.aims.{name}" for name in AIM_TYPES),
         "immax.linear.IMMAXClassifier",
         "immax.linear.BaselineClassifier",
         "immax.kernels.svc.IMMAXSVC",
         "immax.losses.spec.LossSpec",
+        "immax.boosting.catboost.IMMAXCatBoostClassifier",
+        "immax.boosting.lightgbm.IMMAXLGBMClassifier",
+        "immax.boosting.lightgbm.LGBMObjective",
         "immax.boosting.loss.BoostingLoss",
         "immax.boosting.xgboost.IMMAXXGBClassifier",
         "immax.compare.final_model.CodedLabels",
@@ -61,8 +81,11 @@ TRUSTED = frozenset(
         "immax.search.families.BoxFamily",
         "immax.search.families.SharedTailFamily",
         "immax.search.families.FreeFamily",
+        "immax.search.weighted_family.WeightedFamily",
         "immax.tabular.pipeline.TableFeatures",
         "immax.tabular.pipeline.TypedColumns",
+        "collections.OrderedDict",
+        "lightgbm.basic.Booster",
         "numpy.dtype",
         "sklearn.model_selection._split.StratifiedKFold",
         "xgboost.core.Booster",

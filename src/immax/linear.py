@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features, Vector
+from immax.class_weights import divide_out, resolve_weights, weighted_shares
 from immax.linear_base import LinearClassifier, TrainingData
 from immax.links import immax_proba, spec_proba
 from immax.losses.catalog import make_spec
@@ -24,7 +25,14 @@ from immax.validation import check_choice
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
 
 
-class IMMAXClassifier(LinearClassifier[Vector]):
+class ClassTerms(NamedTuple):
+    """What the loss of IMMAX has for each class."""
+
+    margins: Vector
+    weights: Vector
+
+
+class IMMAXClassifier(LinearClassifier[ClassTerms]):
     """Linear classifier with a confidence margin of its own for each class.
 
     Two classes, one weight vector::
@@ -39,7 +47,7 @@ class IMMAXClassifier(LinearClassifier[Vector]):
         max form:  max_{j != y} Psi((h_y - h_j) / rho_y)
 
     The penalty Omega is ``||W||^2`` by default. The biases are not penalised. Means are weighted by
-    ``sample_weight``, logarithms are natural.
+    ``sample_weight`` and by the class weights, logarithms are natural.
 
     Parameters
     ----------
@@ -66,6 +74,9 @@ class IMMAXClassifier(LinearClassifier[Vector]):
         ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
         are given are used as they are; ``immax.margins.theory_margins(counts, total=1)`` are the
         paper's, which sum to one.
+    weights : "equal", "balanced", array-like of shape (n_classes,) or dict, default="equal"
+        Class weights of the losses, in the order of ``classes_`` or by label; "balanced" is
+        ``n / n_k``. Only their ratios matter. Probabilities refer to the original class shares.
     rule : {"score", "bayes"}, default="score"
         How ``predict`` decides: by the highest score, as in the paper, or by the highest
         probability. With unequal margins these differ: for two classes the score is positive
@@ -97,6 +108,8 @@ class IMMAXClassifier(LinearClassifier[Vector]):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     margins_ : ndarray of shape (n_classes,)
         The margins that were used.
+    weights_ : ndarray of shape (n_classes,)
+        The class weights that were used.
     objective_ : float
         The objective that was reached.
     gap_ : float
@@ -128,6 +141,8 @@ class IMMAXClassifier(LinearClassifier[Vector]):
     7
     """
 
+    weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+
     def __init__(
         self,
         loss: str = "logistic",
@@ -138,6 +153,7 @@ class IMMAXClassifier(LinearClassifier[Vector]):
         l1_ratio: float = 0.5,
         groups: ArrayLike | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
+        weights: str | ArrayLike | Mapping[Any, float] = "equal",
         rule: str = "score",
         costs: ArrayLike | None = None,
         use_radii: bool = False,
@@ -154,6 +170,7 @@ class IMMAXClassifier(LinearClassifier[Vector]):
         self.l1_ratio = l1_ratio
         self.groups = groups
         self.margins = margins
+        self.weights = weights
         self.rule = rule
         self.costs = costs
         self.use_radii = use_radii
@@ -182,24 +199,28 @@ class IMMAXClassifier(LinearClassifier[Vector]):
             return "the max form"
         return None
 
-    def _make_loss(self, data: TrainingData) -> Vector:
-        radii = class_radii(_norms(data.X), data.y, len(data.counts)) if self.use_radii else None
+    def _make_loss(self, data: TrainingData) -> ClassTerms:
+        radii = (
+            class_radii(feature_norms(data.X), data.y, len(data.counts)) if self.use_radii else None
+        )
         rho = resolve_margins(self.margins, data.classes, data.counts, radii)
         if self.rule == "bayes" and self.form == "max" and rho.size > 2:
             raise ValueError(
                 "rule='bayes' needs probabilities, which the max form does not determine for "
                 "three classes or more; use rule='score', or form='sum'"
             )
-        return rho
+        return ClassTerms(rho, resolve_weights(self.weights, data.classes, data.counts))
 
-    def _risk(self, loss: Vector, data: TrainingData) -> IMMAXRisk:
-        return immax_risk(self.loss, self.form, data.y, loss, data.weight)
+    def _risk(self, loss: ClassTerms, data: TrainingData) -> IMMAXRisk:
+        share = weighted_shares(data.weight, data.y, loss.weights)
+        return immax_risk(self.loss, self.form, data.y, loss.margins, share)
 
-    def _keep_loss(self, loss: Vector) -> None:
-        self.margins_ = loss
+    def _keep_loss(self, loss: ClassTerms) -> None:
+        self.margins_, self.weights_ = loss
 
     def _proba(self, scores: Array) -> Array:
-        return immax_proba(scores, self.margins_, self.loss)
+        proba = immax_proba(scores, self.margins_, self.loss)
+        return divide_out(proba, getattr(self, "weights_", np.ones(self.margins_.size)))
 
 
 class BaselineClassifier(LinearClassifier[LossSpec]):
@@ -287,8 +308,17 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         return spec_proba(scores, self.spec_)
 
 
-def _norms(X: Features) -> Array:
-    """Return the norms of the rows; a sparse matrix may hold an entry in several parts."""
+def feature_norms(X: Features) -> Array:
+    """Return the norms of the rows; a sparse matrix may hold an entry in several parts.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

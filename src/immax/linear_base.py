@@ -65,9 +65,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
     """
 
     lam: float
-    penalty: str
-    l1_ratio: float
-    groups: ArrayLike | None
+    # The defaults are for models of earlier versions.
+    penalty: str = "l2"
+    l1_ratio: float = 0.5
+    groups: ArrayLike | None = None
     rule: str
     costs: ArrayLike | None
     fit_intercept: bool

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
-from immax.decision_rules import by_score, check_costs, decide, highest_argmax
+from immax.decisions.plain_rules import by_score, check_costs, decide, highest_argmax
 from immax.losses.focal import focal_slope_at
 from immax.losses.softmax import adjust_for_every_target, adjust_scores
 from immax.losses.spec import LossSpec

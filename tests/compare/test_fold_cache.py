@@ -47,3 +47,17 @@ def test_without_a_folder_nothing_is_stored():
     cache = FoldCache(None, "abc")
     cache.save("immax", 0, RESULT)
     assert cache.load("immax", 0) is None
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (4, 2), (3, 3)])
+def test_arrays_of_another_size_are_no_result(tmp_path, shape):
+    result = FoldResult(np.array([0, 1, 1]), np.full((3, 2), 0.5), 1.0, {})
+    FoldCache(tmp_path, "abc").save("ce", 0, result)
+    assert FoldCache(tmp_path, "abc", [(3, 2)]).load("ce", 0) is not None
+    assert FoldCache(tmp_path, "abc", [shape]).load("ce", 0) is None
+
+
+@pytest.mark.parametrize("labels", [np.array([0, 1, 2]), np.array([0, -1, 1]), np.zeros(3)])
+def test_labels_that_are_not_codes_are_no_result(tmp_path, labels):
+    FoldCache(tmp_path, "abc").save("ce", 0, FoldResult(labels, None, 1.0, {}))
+    assert FoldCache(tmp_path, "abc", [(3, 2)]).load("ce", 0) is None

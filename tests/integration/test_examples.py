@@ -16,8 +16,12 @@ NEEDS = {
     "torch_segmentation": ["torch"],
     "torch_lightning": ["torch", "lightning"],
     "torch_optuna": ["torch", "optuna"],
+    "torch_distributed": ["torch"],
+    "torch_skorch": ["torch", "skorch"],
+    "torch_huggingface": ["torch", "transformers", "accelerate"],
 }
 ARGUMENTS = {"kernel_large": ["--samples", "2000"]}
+LAUNCHERS = {"torch_distributed": ["-m", "torch.distributed.run", "--nproc-per-node", "2"]}
 PRINTS = {
     "boosting_calibration": "XGBoost with class weights",
     "kernel_large": "random Fourier features",
@@ -26,6 +30,9 @@ PRINTS = {
     "torch_segmentation": "recall by class",
     "torch_lightning": "accuracy on the training data",
     "torch_optuna": "best power",
+    "torch_distributed": "2 processes",
+    "torch_skorch": "probabilities sum to 1.0000 to 1.0000",
+    "torch_huggingface": "probabilities sum to 1.0000 to 1.0000",
 }
 
 
@@ -38,7 +45,8 @@ def test_an_example_runs(name, tmp_path):
     for package in NEEDS[name]:
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *ARGUMENTS.get(name, [])]
+    launcher = [sys.executable, *LAUNCHERS.get(name, [])]
+    command = [*launcher, str(EXAMPLES / f"{name}.py"), *ARGUMENTS.get(name, [])]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path
     )

@@ -6,10 +6,12 @@ from source_tree import ROOT, module_paths
 ACROSS = {
     "tests/integration": "what holds for the package as a whole",
     "tests/browser": "pages in a real browser",
+    "tests/boosting/test_inherited_methods.py": "the methods of the three base classes",
     "tests/compiled/test_compiled.py": "the functions of the package itself",
     "tests/losses/test_one_kernel.py": "counts the places of the formulas",
     "tests/torch/test_buffer_edits.py": "every loss by every route",
     "tests/torch/test_derivatives.py": "every loss by every route",
+    "tests/torch/test_exports.py": "probabilities in exported programs",
     "tests/torch/test_methods.py": "every method of the catalogue against NumPy",
     "tests/torch/test_training.py": "training of networks",
     "tests/torch/test_transforms.py": "compilers, transforms, devices and processes",

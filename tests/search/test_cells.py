@@ -7,10 +7,10 @@ from sklearn.datasets import make_classification
 
 from immax import IMMAXClassifier
 from immax.search import PowerFamily
-from immax.search.cells import LinearCells, linear_path
+from immax.search.cells import LinearCells, LinearFits, linear_path
 from immax.search.folds import Fold
-from immax.search.held_out import HeldOutScorer
-from immax.search.scoring import Scorer
+from immax.search.samples import SearchSamples
+from immax.search.weighted_family import WeightedFamily
 
 POWERS, LAMS = [0.0, 1 / 3, 2 / 3], [1e-1, 1e-2]
 
@@ -39,7 +39,8 @@ def margins_of(y):
 def test_the_path_passes_through_the_solutions_of_single_fits(sample, loss, convert):
     X, y = sample
     margins = margins_of(y)
-    path = list(linear_path(convert(X), y, loss, np.ones(240), margins, LAMS, 1e-8, certify=True))
+    fits = LinearFits(loss, tol=1e-8)
+    path = list(linear_path(convert(X), y, fits, np.ones(240), margins, None, LAMS, certify=True))
     assert [(i, j) for i, j, *_ in path] == [(i, j) for j in range(2) for i in range(3)]
     for i, j, problem, theta in path:
         model = IMMAXClassifier(loss, lam=LAMS[j], margins=margins[i], tol=1e-8).fit(X, y)
@@ -54,28 +55,35 @@ def test_samples_without_weight_are_left_out(sample):
     X, y = sample
     weight = (np.arange(240) < 200).astype(float)
     margins = margins_of(y)[1:2]
-    (whole,) = linear_path(X, y, "logistic", weight, margins, [1e-2], 1e-9)
-    (part,) = linear_path(X[:200], y[:200], "logistic", np.ones(200), margins, [1e-2], 1e-9)
+    fits = LinearFits("logistic", tol=1e-9)
+    (whole,) = linear_path(X, y, fits, weight, margins, None, [1e-2])
+    (part,) = linear_path(X[:200], y[:200], fits, np.ones(200), margins, None, [1e-2])
     np.testing.assert_allclose(whole.theta, part.theta, atol=1e-5)
 
 
-@pytest.mark.parametrize("rules", [["score"], ["score", "bayes"]])
-def test_cells_of_a_fold(sample, rules):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_cells_of_a_fold(sample, fit_intercept):
     X, y = sample
-    classes = np.unique(y)
     fold = Fold(np.arange(160), [np.arange(160, 240)])
-    scorer = Scorer.probe("accuracy", "logistic", X, y, None, classes)
-    held_out = HeldOutScorer(X, y, None, classes, "logistic", rules, scorer)
-    points = [np.array([power]) for power in POWERS]
-    results = LinearCells(held_out, 1e-7).run(fold, PowerFamily(), points, np.array(LAMS))
     train, (test,) = fold
-    for i, rho in enumerate(margins_of(y[train])):
+    family = WeightedFamily()
+    points = [np.array([0.0, 0.0]), np.array([-1 / 3, 1.0])]
+    fits = LinearFits("logistic", fit_intercept=fit_intercept, tol=1e-9)
+    cells = LinearCells(SearchSamples(X, y, None, np.unique(y)), fits)
+    found = cells.run(fold, family, points, np.array(LAMS))
+    counts = np.bincount(y[train])
+    np.testing.assert_array_equal(found.rows, test)
+    for i, point in enumerate(points):
+        rho, weights = family.margins(point, counts), family.weights(point, counts)
+        np.testing.assert_array_equal(found.terms[i].margins, [rho])
+        np.testing.assert_array_equal(found.terms[i].weights, [weights])
         for j, lam in enumerate(LAMS):
-            for k, rule in enumerate(rules):
-                model = IMMAXClassifier(lam=lam, margins=rho, rule=rule).fit(X[train], y[train])
-                score = model.score(X[test], y[test])
-                assert results.scores[i, j, k, 0] == pytest.approx(score, abs=0.013)
-            own = model.predict_proba(X[test])[np.arange(80), y[test]]
-            assert results.losses[i, j, 0] == pytest.approx(-np.log(own).mean(), rel=1e-3)
-    assert (results.fit_times > 0).all()
-    assert (results.score_times > 0).all()
+            model = IMMAXClassifier(
+                lam=lam, margins=rho, weights=weights, fit_intercept=fit_intercept, tol=1e-9
+            ).fit(X[train], y[train])
+            scores = model.decision_function(X[test]).reshape(80, -1)
+            shift = scores.mean(axis=1, keepdims=True) if scores.shape[1] > 1 else 0
+            own = found.values[i, j]
+            centre = own.mean(axis=1, keepdims=True) if own.shape[1] > 1 else 0
+            np.testing.assert_allclose(own - centre, scores - shift, atol=2e-3)
+    assert (found.fit_times > 0).all()

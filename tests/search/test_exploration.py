@@ -21,6 +21,7 @@ def evaluator(score, log=None):
             log.extend(points)
         results = CellResults.empty(len(points), 1, 1)
         results.scores[:, 0, 0, 0] = [score(point) for point in points]
+        results.totals[:] = results.scores[..., 0]
         return results
 
     return evaluate

@@ -7,7 +7,6 @@ from immax.margins import power_margins, search_box, tail_margins, theory_margin
 from immax.search.families import (
     FAMILIES,
     BoxFamily,
-    CountedFamily,
     FreeFamily,
     PowerFamily,
     SharedTailFamily,
@@ -109,33 +108,6 @@ def test_step_imbalance_has_one_margin_for_the_minority():
     rho = family.margins([0.5, 1, 1.5, 0.2], counts)
     assert len(set(rho[3:])) == 1
     assert len(set(rho[:3])) == 3
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_counts_of_the_original_sample(name):
-    """After resampling all classes have one size: the original counts can be given."""
-    family = CountedFamily(name, counts=tuple(COUNTS))
-    even = np.full(4, 500)
-    plain = resolve_family(name)
-    np.testing.assert_allclose(
-        family.margins(family.centre(even), even), plain.margins(plain.centre(COUNTS), COUNTS)
-    )
-    for own, expected in zip(family.box(even), plain.box(COUNTS), strict=True):
-        np.testing.assert_allclose(own, expected)
-    np.testing.assert_allclose(family.plain(even), plain.plain(COUNTS))
-    np.testing.assert_allclose(family.axes(even, 3)[0], plain.axes(COUNTS, 3)[0])
-
-
-def test_radii_are_a_weight_of_the_counts():
-    radii = (1.0, 2.0, 0.5, 3.0)
-    for name in ("power", "box", "free"):
-        family = CountedFamily(name, radii=radii)
-        rho = family.margins(family.centre(COUNTS), COUNTS)
-        np.testing.assert_allclose(rho, theory_margins(COUNTS, radii))
-    with pytest.raises(ValueError, match="family's radii of class 1 is 0"):
-        CountedFamily("power", radii=(1.0, 0.0)).centre([5, 5])
-    with pytest.raises(ValueError, match="family's counts must have an entry for each of the 3"):
-        CountedFamily("power", counts=(1.0, 2.0)).centre([5, 5, 5])
 
 
 def test_bad_families_and_parameters():

@@ -10,9 +10,10 @@ from sklearn.preprocessing import scale
 from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.links import immax_proba
 from immax.search import IMMAXSVCCV, BoxFamily, PowerFamily
-from immax.search.cells import linear_path
-from immax.search.held_out import HeldOutScorer
+from immax.search.cells import LinearFits, linear_path
+from immax.search.held_out import PointTerms
 from immax.search.leave_one_out import left_out_scores
+from immax.search.samples import SearchSamples
 
 
 def two():
@@ -50,15 +51,16 @@ def one_step(X, y, power, lam, loss, weight=None):
     weight = np.ones(len(y)) if weight is None else weight
     counts = np.bincount(y, weights=weight)
     family = PowerFamily()
-    scorer = HeldOutScorer(X, y, weight, np.unique(y), loss, ["score"], None)
-    path = linear_path(X, y, loss, weight, [family.margins([power], counts)], [lam], 1e-6)
+    samples, fits = SearchSamples(X, y, weight, np.unique(y)), LinearFits(loss)
+    path = linear_path(X, y, fits, weight, [family.margins([power], counts)], None, [lam])
     _, _, problem, theta = next(path)
     without = []
     for k in range(len(counts)):
         less = counts.copy()
         less[k] -= weight[y == k].mean()
         without.append(family.margins([power], less))
-    scores = left_out_scores(problem, theta, scorer, weight, np.array(without))
+    terms = PointTerms(np.array(without), np.ones((len(counts), len(counts))))
+    scores = left_out_scores(problem, theta, samples, weight, terms, fits)
     return centred(scores), centred(problem.scores(theta))
 
 

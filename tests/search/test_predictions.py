@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 
+from immax.decisions import Rule
 from immax.links import immax_proba
 from immax.search.predictions import HeldOutPredictions, HeldOutScores, log_probabilities
 
@@ -67,3 +68,26 @@ def test_log_probabilities_are_those_of_the_own_class():
     expected = np.log(np.maximum(model.predict_proba(None)[np.arange(40), y], 2.3e-16))
     np.testing.assert_allclose(log_probabilities(model, LABELS[y]), expected, rtol=0.01)
     assert np.isfinite(expected).all()
+
+
+def test_class_weights_are_divided_out():
+    weights = np.array([1.0, 4.0, 9.0])
+    plain = HeldOutScores(LABELS, SCORES, RHO, "logistic").proba
+    odds = HeldOutScores(LABELS, SCORES, RHO, "logistic", weights=weights).proba / plain * weights
+    np.testing.assert_allclose(odds, np.repeat(odds[:, :1], 3, axis=1))
+
+
+def test_calibrated_scores_have_probabilities():
+    y = RNG.integers(0, 3, 40)
+    scores = HeldOutScores(LABELS, SCORES, RHO, "hinge").calibrated(y, None)
+    model = HeldOutPredictions(scores)
+    np.testing.assert_allclose(model.predict_proba(None).sum(axis=1), 1)
+    np.testing.assert_array_equal(
+        model.subset(np.arange(5)).predict_proba(None), model.predict_proba(None)[:5]
+    )
+
+
+def test_labels_by_a_fitted_rule():
+    model = HeldOutPredictions(HeldOutScores(LABELS, SCORES, RHO, "logistic"))
+    rule = Rule(LABELS, np.diag([1.0, 0.0, 0.0]), np.full(3, 1 / 3))
+    assert set(model.with_rule(rule).predict(None)) == {"a"}

@@ -13,19 +13,16 @@ def filled(shape, value):
 
 
 def test_shapes():
-    results = CellResults.empty(4, 3, 2, 5)
-    assert results.scores.shape == (4, 3, 2, 5)
+    results = CellResults.empty(4, 3, 2, 5, ["f1"])
+    assert results.scores.shape == results.without.shape == (4, 3, 2, 5)
+    assert results.totals.shape == results.rules.shape == (4, 3, 2)
     assert results.losses.shape == results.fit_times.shape == (4, 3, 5)
+    assert results.others["f1"].shape == (4, 3, 2, 5)
     assert CellResults.empty(4, 3, 2).score_times.shape == (4, 3, 1)
 
 
-def test_tests_are_joined_along_the_last_axis():
-    joined = CellResults.join([filled((4, 3, 2), k) for k in range(5)], axis=-1)
-    assert joined.scores.shape == (4, 3, 2, 5)
-    np.testing.assert_array_equal(joined.losses[0, 0], np.arange(5))
-
-
-def test_margins_are_joined_along_the_first_axis():
-    joined = CellResults.join([filled((2, 3, 2), 0), filled((1, 3, 2), 1)], axis=0)
+def test_points_are_joined_along_the_first_axis():
+    joined = CellResults.join([filled((2, 3, 2), 0), filled((1, 3, 2), 1)])
     assert joined.scores.shape == (3, 3, 2, 1)
+    assert joined.calibrations.shape == (3, 3)
     np.testing.assert_array_equal(joined.fit_times[:, 0, 0], [0, 0, 1])

@@ -25,8 +25,12 @@ MODEL = HeldOutPredictions(
 ALL = [np.arange(60)]
 
 
-def probe(scoring, loss="logistic", weight=None):
-    return Scorer.probe(scoring, loss, X, Y, weight, CLASSES)
+def probe(scoring, weight=None):
+    return Scorer.probe(scoring, X, Y, weight, CLASSES)
+
+
+def features_of(groups):
+    return lambda number: X[groups[number]]
 
 
 def unweighted(y, predicted):
@@ -73,7 +77,7 @@ def test_whether_labels_are_used(scoring, uses_labels):
 def test_whether_weights_are_used(scoring, uses_weights):
     scorer = probe(scoring, weight=WEIGHT)
     assert scorer.uses_weights is uses_weights
-    (score,) = scorer.score_groups(MODEL, X, Y, WEIGHT, ALL)
+    (score,) = scorer.score_groups(MODEL, features_of(ALL), Y, WEIGHT, ALL)
     predicted = MODEL.predict(X)
     if uses_weights:
         expected = balanced_accuracy_score(Y, predicted, sample_weight=WEIGHT)
@@ -83,37 +87,48 @@ def test_whether_weights_are_used(scoring, uses_weights):
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
-@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+@pytest.mark.parametrize(
+    "scoring",
+    ["accuracy", "neg_log_loss", "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1_micro"],
+)
 def test_the_quick_ones_are_those_of_scikit_learn(scoring, weight):
     groups = [np.arange(0, 30), np.arange(30, 60)]
     quick = probe(scoring, weight=weight)
-    assert quick.per_sample is not None
+    assert quick.per_sample is not None or quick.aim is not None
     slow = Scorer(get_scorer(scoring), quick.uses_labels)
     np.testing.assert_allclose(
-        quick.score_groups(MODEL, X, Y, weight, groups),
-        slow.score_groups(MODEL, X, Y, weight, groups),
+        quick.score_groups(MODEL, features_of(groups), Y, weight, groups),
+        slow.score_groups(MODEL, features_of(groups), Y, weight, groups),
     )
 
 
 def test_groups_are_scored_by_themselves():
     groups = [np.arange(0, 25), np.arange(25, 60)]
-    found = probe("balanced_accuracy").score_groups(MODEL, X, Y, None, groups)
+    found = probe("balanced_accuracy").score_groups(MODEL, None, Y, None, groups)
     predicted = MODEL.predict(X)
     expected = [balanced_accuracy_score(Y[rows], predicted[rows]) for rows in groups]
     np.testing.assert_allclose(found, expected)
     np.testing.assert_allclose(group_means(Y, WEIGHT, ALL), np.average(Y, weights=WEIGHT))
 
 
-@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", by_probability])
-def test_the_hinge_has_no_probabilities_to_score(scoring):
-    with pytest.raises(ValueError, match="needs probabilities, which the hinge loss does not"):
-        probe(scoring, "hinge")
+@pytest.mark.parametrize("classes", [[0, 1], [1, 2], [-1, 1]])
+def test_the_class_of_f1_is_that_of_the_label_one(classes):
+    y = np.array(classes)[(Y > 0).astype(int)]
+    model = HeldOutPredictions(
+        HeldOutScores(np.array(classes), RNG.normal(size=(60, 1)), np.ones(2), "logistic")
+    )
+    scorer = Scorer.probe("f1", X, y, None, np.array(classes))
+    assert scorer.aim is not None
+    found = scorer.score_groups(model, None, y, None, ALL)
+    assert found[0] == pytest.approx(f1_score(y, model.predict(X)))
 
 
-def test_the_hinge_has_scores_and_labels():
-    assert probe("balanced_accuracy", "hinge").uses_labels
-    two = Scorer.probe("roc_auc", "hinge", X, (Y > 0).astype(int), None, np.array([0, 1]))
-    assert not two.uses_labels
+@pytest.mark.parametrize(
+    ("scoring", "only_labels"),
+    [("accuracy", True), ("f1_macro", True), (by_labels, True), (by_probability, False)],
+)
+def test_whether_nothing_but_labels_is_used(scoring, only_labels):
+    assert probe(scoring).only_labels is only_labels
 
 
 def test_errors_of_a_scorer_are_shown_before_any_fit():
@@ -123,9 +138,8 @@ def test_errors_of_a_scorer_are_shown_before_any_fit():
     def broken(estimator, X, y):
         raise AttributeError("nonsense")
 
-    for loss in ("logistic", "hinge"):
-        with pytest.raises(AttributeError, match="nonsense"):
-            probe(broken, loss)
+    with pytest.raises(AttributeError, match="nonsense"):
+        probe(broken)
 
 
 @pytest.mark.parametrize("scoring", ["best", 3, ["accuracy"], accuracy_score])

@@ -76,7 +76,7 @@ def test_a_given_matrix():
         ({"Cs": []}, "Cs is empty"),
         ({"Cs": [-1.0]}, "Cs must be positive"),
         ({"kernel": "gauss"}, "kernel must be one of"),
-        ({"scoring": "neg_log_loss"}, "needs probabilities"),
+        ({"aim": "f3"}, "unknown aim 'f3'"),
         ({"multiclass": "ovr"}, "multiclass must be one of"),
     ],
 )

@@ -109,6 +109,16 @@ def test_certificate_of_a_search_is_about_what_it_predicts(rule):
     assert certificate(other, X, y).best.total != found.best.total
 
 
+def test_a_model_that_predicts_otherwise_is_refused():
+    class Contrary(IMMAXClassifier):
+        def predict(self, X):
+            return self.classes_[::-1][np.searchsorted(self.classes_, super().predict(X))]
+
+    X, y = make_blobs(200, centers=[[-1, 0], [1, 0]], random_state=0)
+    with pytest.raises(ValueError, match="predict does not choose the class of the highest score"):
+        certificate(Contrary().fit(X, y), X, y)
+
+
 def test_certificates_of_costs():
     X, y = make_blobs([4000, 400], centers=[[-2, 0], [2, 0]], random_state=0)
     costs = [1.0, 10.0]

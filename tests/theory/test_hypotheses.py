@@ -7,6 +7,7 @@ from sklearn.model_selection import GridSearchCV
 
 from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.theory.hypotheses import hypothesis, unwrap_search
+from immax.theory.margin_losses import predictions
 
 X, Y = make_blobs(120, centers=[[-2, 0], [2, 0]], random_state=0)
 
@@ -25,7 +26,20 @@ def test_searches_stand_for_what_they_have_chosen():
         IMMAXClassifierCV(lams=[1e-2], cv=3).fit(X, Y),
         GridSearchCV(IMMAXClassifier(), {"lam": [1e-2, 1e-1]}, cv=3).fit(X, Y),
     ):
-        assert unwrap_search(search) == (search.best_estimator_, None)
+        assert unwrap_search(search) == (search.best_estimator_, None, None)
         np.testing.assert_allclose(
             hypothesis(search, X).scores, hypothesis(search.best_estimator_, X).scores
         )
+
+
+@pytest.mark.parametrize(("loss", "aim"), [("logistic", "f1"), ("hinge", "f1"), ("logistic", None)])
+def test_rules_that_a_search_has_found_for_an_aim(loss, aim):
+    """The highest score of the hypothesis is what the search predicts."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.2).astype(int)
+    features = rng.normal(size=(300, 3)) + y[:, None]
+    search = IMMAXClassifierCV(loss, aim=aim, lams=[1e-2, 1e-1], cv=3).fit(features, y)
+    found = hypothesis(search, features)
+    np.testing.assert_array_equal(predictions(found.scores), search.predict(features))
+    if aim is not None:
+        assert not isinstance(search.best_rule_, str)

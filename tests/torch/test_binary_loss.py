@@ -58,12 +58,36 @@ def test_probabilities_invert_the_conditional_risk(counts, total):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: it.IMMAXBinaryLoss(), "one of counts and alpha"),
+        (lambda: it.IMMAXBinaryLoss(), "counts, labels, dataset and alpha"),
         (lambda: it.IMMAXBinaryLoss(alpha=1.0), "alpha must be"),
         (lambda: it.IMMAXBinaryLoss([1, 2, 3]), "two classes"),
+        (lambda: it.IMMAXBinaryLoss([1, 2], loss="square"), "loss must be"),
+        (lambda: it.IMMAXBinaryLoss(labels=[0, 2]), "num_classes is 2"),
         (lambda: it.IMMAXBinaryLoss(alpha=0.5)(torch.zeros(2), torch.zeros(3)), "target must"),
     ],
 )
 def test_bad_arguments_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge", "exponential"])
+def test_the_surrogates_on_one_logit(name):
+    h = np.linspace(-3, 3, 14)
+    y = np.arange(14) % 2
+    criterion = it.IMMAXBinaryLoss([900, 100], loss=name, reduction="none", dtype=torch.float64)
+    rho = criterion.rho.numpy()
+    u = np.where(y == 1, h / rho[1], -h / rho[0])
+    psi = {
+        "logistic": np.log1p(np.exp(-u)),
+        "hinge": np.maximum(0, 1 - u),
+        "exponential": np.exp(-u),
+    }
+    found = criterion(torch.tensor(h), torch.tensor(y))
+    np.testing.assert_allclose(found, psi[name], rtol=1e-12)
+    if name == "hinge":
+        with pytest.raises(ValueError, match="calibrate"):
+            criterion.proba(torch.tensor(h))
+    else:
+        expected = links.immax_proba(h, rho, name)[:, 1]
+        np.testing.assert_allclose(criterion.proba(torch.tensor(h)), expected, rtol=1e-12)

@@ -65,3 +65,34 @@ def test_an_edit_that_is_wrong_is_named(column, value, message, batch, route):
     getattr(module, column)[3] = value
     with pytest.raises(ValueError, match=message):
         module(logits, target)
+
+
+class WithCriterion(torch.nn.Module):
+    def __init__(self, criterion):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 2)
+        self.criterion = criterion
+
+
+def test_a_checkpoint_of_cross_entropy_loads():
+    plain = WithCriterion(torch.nn.CrossEntropyLoss()).state_dict()
+    weighted = torch.nn.CrossEntropyLoss(weight=torch.tensor([1.0, 3.0]))
+    for loss in (it.IMMAXLoss, it.LDAMLoss, it.IMMAXHingeLoss):
+        module = WithCriterion(loss([90, 10]))
+        expected = {name: value.clone() for name, value in module.criterion.state_dict().items()}
+        module.load_state_dict(plain)
+        assert module.criterion.state_dict().keys() == expected.keys()
+        for name, value in module.criterion.state_dict().items():
+            assert torch.equal(value, expected[name])
+        module.load_state_dict(WithCriterion(weighted).state_dict())
+        assert module.criterion.class_weight.tolist() == [1, 3]
+    learnt = WithCriterion(it.IMMAXLoss([90, 10], learnable=True))
+    learnt.load_state_dict(plain)
+    binary = WithCriterion(it.IMMAXBinaryLoss([90, 10]))
+    binary.load_state_dict(WithCriterion(torch.nn.BCEWithLogitsLoss()).state_dict())
+
+
+def test_a_checkpoint_of_another_method_does_not():
+    module = WithCriterion(it.IMMAXLoss([90, 10]))
+    with pytest.raises(RuntimeError, match="offset"):
+        module.load_state_dict(WithCriterion(it.LogitAdjustedLoss([90, 10])).state_dict())

@@ -110,7 +110,7 @@ ONES = torch.ones(C)
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"target": torch.rand(12)}, TypeError, "target must hold class numbers"),
+        ({"target": torch.rand(12)}, ValueError, "holds class probabilities"),
         ({"target": torch.zeros(11, dtype=torch.long)}, ValueError, r"target must have shape \(12"),
         ({"logits": torch.zeros(12, C, dtype=torch.long)}, ValueError, "logits must be floating"),
         ({"rho": torch.ones(C + 1)}, ValueError, r"rho must have shape \(5,\)"),

@@ -45,14 +45,3 @@ def test_half_precision_is_computed_in_single():
     torch.testing.assert_close(
         p.float(), links.immax_proba(h.bfloat16().float(), rho), atol=4e-3, rtol=0
     )
-
-
-def test_decisions_equal_the_numpy_ones():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(4), 50)
-    p[0] = 0.25
-    for costs in (None, rng.uniform(1, 5, 4), rng.uniform(0, 5, (4, 4))):
-        found = links.decide(torch.tensor(p), costs)
-        np.testing.assert_array_equal(found.numpy(), reference.decide(p, costs))
-    with pytest.raises(ValueError, match="costs must have shape"):
-        links.decide(torch.tensor(p), [1.0, 2.0])

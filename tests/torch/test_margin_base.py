@@ -58,3 +58,12 @@ def test_margins_can_be_assigned():
             criterion.rho = wrong
     with pytest.raises(ValueError, match="learnt margins cannot be set"):
         it.IMMAXLoss(COUNTS, learnable=True).rho = torch.ones(C)
+
+
+def test_margins_far_from_one_are_warned_of():
+    with pytest.warns(UserWarning, match=r"mean 0.01, .* 100 times larger.*total=None.*0.01"):
+        it.IMMAXLoss([5] * 100, total=1)
+    with pytest.warns(UserWarning, match="50 times smaller"):
+        it.IMMAXHingeLoss(rho=[50.0, 50.0])
+    it.IMMAXLoss([90, 10], total=1)
+    it.IMMAXLoss([5] * 100)

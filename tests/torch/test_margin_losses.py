@@ -47,6 +47,15 @@ def test_probabilities_and_predictions(loss):
 
 
 def test_the_max_form_has_no_probabilities():
+    logistic = it.IMMAXLoss([5, 2], form="max")
+    with pytest.raises(ValueError, match="calibrate"):
+        logistic.proba(torch.zeros(1, 2))
+    with pytest.raises(ValueError, match="form must be"):
+        it.IMMAXLoss([5, 2], form="mean")
+    with pytest.raises(ValueError, match="label_smoothing is for the sum form"):
+        it.IMMAXLoss([5, 2], form="max", label_smoothing=0.1)
+    with pytest.raises(ValueError, match="rule must be 'score'"):
+        it.IMMAXHingeLoss([5, 2]).predict(torch.zeros(1, 2), "bayes")
     with pytest.raises(ValueError, match="max form"):
         it.IMMAXExponentialLoss(COUNTS, form="max").proba(torch.zeros(1, C))
     with pytest.raises(ValueError, match="form must be"):

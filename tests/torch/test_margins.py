@@ -37,7 +37,7 @@ def test_the_mean_is_one_unless_a_total_is_given():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"counts": None}, "counts or rho"),
+        ({"counts": None}, "counts, labels, dataset and rho"),
         ({"counts": [5.0, -1.0]}, "counts"),
         ({"counts": None, "rho": [1.0, 0.0]}, "rho"),
         ({"counts": COUNTS, "total": "sum"}, "total must be"),
@@ -50,3 +50,14 @@ def test_the_mean_is_one_unless_a_total_is_given():
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         count_margins(**arguments)
+
+
+def test_radii():
+    radii = np.array([1.0, 2.0, 1.0, 3.0, 1.0])
+    expected = theory_margins(COUNTS, radii)
+    np.testing.assert_allclose(count_margins(COUNTS, radii=radii), expected, rtol=1e-12)
+    np.testing.assert_allclose(it.IMMAXLoss(COUNTS, radii=radii).rho, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="radii must have an entry"):
+        count_margins(COUNTS, radii=[1.0])
+    with pytest.raises(ValueError, match="radii of class 1 is 0"):
+        count_margins([2, 1], radii=[1.0, 0.0])

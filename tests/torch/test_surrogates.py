@@ -1,5 +1,7 @@
 """Hinge, exponential and binary forms of IMMAX as functions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,12 @@ from torch_cases import COUNTS
 import immax.torch as it
 from immax.losses import surrogates
 from immax.margins import theory_margins
-from immax.torch.surrogates import immax_binary_loss, immax_exponential_loss, immax_hinge_loss
+from immax.torch.surrogates import (
+    immax_binary_loss,
+    immax_exponential_loss,
+    immax_hinge_loss,
+    immax_logistic_max_loss,
+)
 
 C = COUNTS.size
 
@@ -24,6 +31,9 @@ def test_hinge_and_exponential_are_the_surrogates(batch):
     found = immax_exponential_loss(*tensors, reduction="none", form="max").numpy()
     expected = surrogates.max_form(surrogates.exponential, h, y, rho)[0]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    found = immax_logistic_max_loss(*tensors, reduction="none").numpy()
+    gaps = [max((h[i, j] - h[i, k]) / rho[k] for j in range(C) if j != k) for i, k in enumerate(y)]
+    np.testing.assert_allclose(found, np.log1p(np.exp(gaps)), rtol=1e-12)
     found = immax_exponential_loss(*tensors, reduction="none").numpy()
     loops = [
         sum(np.exp((h[i, j] - h[i, k]) / rho[k]) for j in range(C) if j != k)
@@ -32,7 +42,10 @@ def test_hinge_and_exponential_are_the_surrogates(batch):
     np.testing.assert_allclose(found, loops, rtol=1e-12)
 
 
-@pytest.mark.parametrize("module", [it.IMMAXHingeLoss, it.IMMAXExponentialLoss])
+MAX_FORM = partial(it.IMMAXLoss, form="max")
+
+
+@pytest.mark.parametrize("module", [it.IMMAXHingeLoss, it.IMMAXExponentialLoss, MAX_FORM])
 def test_other_surrogates_reduce_as_cross_entropy_does(module, batch):
     logits, target = batch
     target[::4] = -100

@@ -11,7 +11,7 @@ from immax.evaluation.metrics import measure
 from immax.evaluation.selection import LAMS, POWERS, Selection
 from immax.links import by_score, immax_proba
 from immax.margins import power_margins
-from immax.search.cells import linear_path
+from immax.search.cells import LinearFits, linear_path
 
 __all__ = ["surface"]
 
@@ -38,7 +38,9 @@ def surface(split: Split, selection: Selection) -> tuple[SurfacePoint, ...]:
     lams = sorted(selection.lams or LAMS, reverse=True)
     margins = [power_margins(split.counts, power) for power in powers]
     points = []
-    fits = linear_path(X, y, "logistic", np.ones(len(y)), margins, lams, TOL, certify=True)
+    fits = linear_path(
+        X, y, LinearFits("logistic", tol=TOL), np.ones(len(y)), margins, None, lams, certify=True
+    )
     for i, j, problem, theta in fits:
         train = float(np.mean(by_score(_columns(problem.scores(theta))) == y))
         tests = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from immax.boosting.boosters import proba
 from immax.boosting.objectives import metric, objective
 from immax.boosting.space import suggest_boosting
 
@@ -13,6 +14,7 @@ __all__ = [
     "IMMAXXGBClassifier",
     "metric",
     "objective",
+    "proba",
     "suggest_boosting",
 ]
 

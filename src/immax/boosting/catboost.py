@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Features
-from immax.boosting.derivatives import SampleDerivatives, TwoClassDerivatives
-from immax.boosting.estimator import LOSS_PARAMETERS, BoostingLossMixin, check_library_parameters
-from immax.boosting.eval_metrics import log_loss
+from immax.boosting.boosters import attach, find_description, has_description
+from immax.boosting.catboost_predictions import CatBoostPredictions, named_metrics
+from immax.boosting.catboost_training import (
+    RATES,
+    ROUNDS,
+    catboost_metric,
+    catboost_objective,
+    choose_learning_rate,
+)
+from immax.boosting.description import Description, read_file_beside
+from immax.boosting.estimator import CLASS_WEIGHTS, LOSS_PARAMETERS, check_library_parameters
+from immax.boosting.eval_metrics import find_metrics
 from immax.boosting.loss import BoostingLoss, Margins
+from immax.decisions.aims import Aim
+from immax.validation import check_choice
 
 try:
-    from catboost import CatBoostClassifier, Pool
+    from catboost import Pool
 except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs CatBoost: pip install "immax[boosting]"') from error
 
@@ -25,9 +35,13 @@ __all__ = ["IMMAXCatBoostClassifier"]
 
 
 EvalSet = tuple[Features, ArrayLike]
+COLUMNS = ("cat_features", "text_features", "embedding_features")
+LOGGING = ("verbose", "silent", "logging_level", "verbose_eval")
+FORMATS = ("cbm", "json", "cpp", "python")
+"""Files that keep the description, and code that returns scores."""
 
 
-class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
+class IMMAXCatBoostClassifier(CatBoostPredictions):
     """``CatBoostClassifier`` with a margin for each class, or with a method of the catalogue.
 
     All other parameters are CatBoost's. Boosting begins at the constant scores that minimise the
@@ -37,13 +51,15 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
 
     Parameters
     ----------
-    method, margins, power, rule, method_params
+    method, margins, power, rule, aim, costs, cv, method_params
         As in IMMAXXGBClassifier; method "equal", whose loss is random, is not available.
     **kwargs
-        Parameters of CatBoostClassifier, except ``loss_function``, ``class_weights``,
-        ``auto_class_weights`` and ``scale_pos_weight``, which the method determines. By default
-        leaves are estimated as for CatBoost's own objectives, and ``learning_rate`` is 0.03:
-        CatBoost chooses one automatically for its own objectives only.
+        Parameters of CatBoostClassifier, except ``loss_function``, which the method determines,
+        and ``class_weights``, ``auto_class_weights`` and ``scale_pos_weight``, which the link
+        would not undo. Leaves are estimated as for CatBoost's own objectives, and the learning
+        rate is the one that CatBoost would choose for them. ``eval_metric`` and ``custom_metric``
+        are evaluated with the link's probabilities and the rule's labels. Nothing is printed
+        unless you ask for it.
 
     Attributes
     ----------
@@ -51,17 +67,21 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
         The margins of method "immax".
     loss_ : BoostingLoss
         The loss that was boosted.
+    rule_ : Rule or None
+        How probabilities become labels; None if the highest score decides.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = IMMAXCatBoostClassifier(iterations=20, learning_rate=0.3, verbose=False)
+    >>> model = IMMAXCatBoostClassifier(iterations=20, allow_writing_files=False)
     >>> bool(model.fit(X, y).score(X, y) > 0.97)
     True
     """
 
     _init_params: dict[str, Any]
+    _fold_options: ClassVar[tuple[str, ...]] = COLUMNS
+    _sample_options: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -70,16 +90,23 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
         margins: Margins = "theory",
         power: float | None = None,
         rule: str = "score",
+        aim: str | Aim | None = None,
+        costs: ArrayLike | None = None,
+        cv: Any = 5,
         method_params: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._set_loss_parameters(method, margins, power, rule, method_params)
+        self._set_loss_parameters(method, margins, power, rule, aim, costs, cv, method_params)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Return the parameters of CatBoost and of the loss."""
         own = {name: getattr(self, name) for name in LOSS_PARAMETERS}
         return {**super().get_params(), **own}
+
+    def get_param(self, key: str) -> Any:
+        """Return a parameter of CatBoost or of the loss."""
+        return getattr(self, key) if key in LOSS_PARAMETERS else super().get_param(key)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of CatBoost and of the loss."""
@@ -91,7 +118,7 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        names = (*LOSS_PARAMETERS, "loss_")
+        names = (*LOSS_PARAMETERS, "loss_", "_aim_rule", "_custom_history")
         own = {name: getattr(self, name) for name in names if hasattr(self, name)}
         return {**super().__getstate__(), "_immax": own}
 
@@ -102,7 +129,7 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
         for name, value in own.items():
             setattr(self, name, value)
         if "loss_" in own:
-            self._set_loss(own["loss_"])
+            self._set_loss(own["loss_"], own.get("_aim_rule"))
 
     def fit(
         self,
@@ -128,7 +155,7 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
         eval_set : (X, y) or a sequence of them, optional
             Evaluation sets.
         **options
-            Other arguments of ``CatBoostClassifier.fit``.
+            Other arguments of ``CatBoostClassifier.fit``, except ``baseline`` and ``init_model``.
 
         Returns
         -------
@@ -136,149 +163,125 @@ class IMMAXCatBoostClassifier(CatBoostClassifier, BoostingLossMixin):
             The fitted estimator.
         """
         params = super().get_params()
-        reserved = ("loss_function", "class_weights", "auto_class_weights", "scale_pos_weight")
-        rounds = "iterations" if "iterations" in params else "n_estimators"
+        rounds = next((name for name in ROUNDS if name in params), "iterations")
+        reserved = ("loss_function", "objective", "classes_count", "class_names")
         check_library_parameters(params, reserved, rounds)
-        seed = params.get("random_seed", params.get("random_state"))
-        loss, codes = self._make_loss(X, y, sample_weight, seed)
+        sets = _evaluation_sets(X, eval_set, options)
+        early, codes = self._make_loss(
+            X, y, sample_weight, params.get("random_seed", params.get("random_state"))
+        )
+        loss = early.loss
         if loss.spec.random:
             raise ValueError("method='equal' has a random loss, which CatBoost does not support")
-        cat_features = params.get("cat_features") if cat_features is None else cat_features
-        pool = _make_pool(X, codes, cat_features, sample_weight, loss)
-        sets = [eval_set] if isinstance(eval_set, tuple) else eval_set
-        pools = [
-            _make_pool(data, own, cat_features, None, loss)
-            for data, own in loss.encode_sets(sets or ())
-        ]
+        columns = {name: options.pop(name, None) or params.get(name) for name in COLUMNS[1:]}
+        columns["cat_features"] = (
+            params.get("cat_features") if cat_features is None else cat_features
+        )
+        encoded = loss.encode_sets(sets)
+        pool = _make_pool(X, codes, columns, sample_weight, loss)
+        pools = [_make_pool(data, own, columns, None, loss) for data, own in encoded]
+        further = named_metrics(params.get("custom_metric"), len(loss.classes))
         given = self._init_params
-        self._init_params = {
-            "leaf_estimation_method": "Newton",
-            "leaf_estimation_iterations": 10 if loss.binary else 1,
-            "eval_metric": _LogLoss(loss),
-            **({} if loss.binary else {"classes_count": len(loss.classes), "thread_count": 1}),
-            **{name: value for name, value in given.items() if name != "cat_features"},
-            "loss_function": _TwoClassObjective(loss) if loss.binary else _Objective(loss),
-        }
+        # CatBoost keeps a copy of its parameters from the first time that they are used.
+        self._init_params = self._training_parameters(early, len(codes), bool(pools), options)
+        self._canonized_params = None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # CatBoost warns that it cannot compile these
                 super().fit(pool, eval_set=pools or None, **options)
         finally:
-            self._init_params = given
+            self._init_params, self._canonized_params = given, None
         self.set_scale_and_bias(1.0, loss.constants.tolist())
-        self._set_loss(loss)
+        self._set_loss(loss, None)
+        self._custom_history = self._histories(encoded, columns, further, early)
+        rule = self._choose_rule(loss, X, codes, sample_weight, columns)
+        self._set_loss(loss, rule)
+        attach(self, self._description())
         return self
 
-    @property
-    def classes_(self) -> Array:
-        """The labels, sorted."""
-        return self.loss_.classes if hasattr(self, "loss_") else super().classes_
+    def _training_parameters(
+        self, early: Description, n: int, has_eval_set: bool, options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the parameters of CatBoost's fit: those that were given, and ours."""
+        given = self._init_params
+        loss = early.loss
+        skipped = (*COLUMNS, *CLASS_WEIGHTS, "eval_metric", "custom_metric")
+        metrics = find_metrics(given.get("eval_metric"), "catboost", len(loss.classes))
+        if len(metrics) > 1:
+            raise ValueError("eval_metric is a single metric; pass further ones as custom_metric")
+        rate = choose_learning_rate({**given, **options}, n, len(loss.classes), has_eval_set)
+        quiet = not any(one.get(name) is not None for one in (given, options) for name in LOGGING)
+        return {
+            "leaf_estimation_method": "Newton",
+            "leaf_estimation_iterations": 10 if loss.binary else 1,
+            **({} if rate is None else {"learning_rate": rate}),
+            **({"logging_level": "Silent"} if quiet else {}),
+            **({} if loss.binary else {"classes_count": len(loss.classes), "thread_count": 1}),
+            **{name: value for name, value in given.items() if name not in skipped},
+            "eval_metric": catboost_metric(metrics[0], early),
+            "loss_function": catboost_objective(loss),
+        }
 
-    def decision_function(self, X: Features, **options: Any) -> Array:
-        """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
-        return np.asarray(super().predict(X, prediction_type="RawFormulaVal", **options))
+    def _fold_parameters(self) -> dict[str, Any]:
+        given = self._init_params
+        rounds = next((name for name in ROUNDS if name in given), "iterations")
+        chosen = not any(given.get(name) is not None for name in RATES)
+        rate = {"learning_rate": self.learning_rate_} if chosen else {}
+        return {rounds: self.tree_count_, "use_best_model": False, **rate}
 
-    def predict(self, X: Features, **options: Any) -> Array:
-        """Return labels by ``rule``, or scores with ``prediction_type="RawFormulaVal"``."""
-        kind = options.pop("prediction_type", "Class")
-        scores = self.decision_function(X, **options)
-        if kind == "RawFormulaVal":
-            return scores
-        if kind == "Probability":
-            return self._fitted_loss().proba(scores)
-        return self._predict_labels(scores)
+    def save_model(
+        self,
+        fname: str | Path,
+        format: str = "cbm",  # noqa: A002
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
+        """Write CatBoost's own file, which says what its scores mean.
 
-    def predict_proba(self, X: Features, **options: Any) -> Array:
-        """Return class probabilities, shape (n, c)."""
-        return self._fitted_loss().proba(self.decision_function(X, **options))
+        The code of formats "cpp" and "python" returns scores.
+        """
+        check_choice("format", format, FORMATS)
+        attach(self, self._description())
+        super().save_model(fname, format, *arguments, **options)
 
-    def score(self, X: Features, y: ArrayLike) -> float:
-        """Return the accuracy."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
-
-    def save_model(self, fname: str | Path, *arguments: Any, **options: Any) -> None:
-        """Write CatBoost's own file, and next to it ``.immax.json`` with margins and classes."""
-        super().save_model(fname, *arguments, **options)
-        self._fitted_loss().save(fname)
-
-    def load_model(self, fname: str | Path, *arguments: Any, **options: Any) -> Self:
-        """Read the files that ``save_model`` wrote."""
-        loss = BoostingLoss.load(fname)
-        super().load_model(fname, *arguments, **options)
-        self._set_loss(loss)
+    def load_model(
+        self,
+        fname: str | Path | None = None,
+        format: str = "cbm",  # noqa: A002
+        **options: Any,
+    ) -> Self:
+        """Read a file, stream or blob that ``save_model`` wrote."""
+        super().load_model(fname, format, **options)
+        if has_description(self):
+            self._set_description(find_description(self))
+        else:
+            self._set_loss(read_file_beside(str(fname)).loss, None)
         return self
+
+
+def _evaluation_sets(X: Features, eval_set: Any, options: Mapping[str, Any]) -> Sequence[EvalSet]:
+    """Return pairs of features and labels, or say what is not accepted."""
+    for name in ("baseline", "init_model"):
+        if options.get(name) is not None:
+            raise ValueError(
+                f"{name} is not supported: boosting begins at the best constant scores"
+            )
+    sets = [eval_set] if isinstance(eval_set, (tuple, Pool)) else list(eval_set or ())
+    for name, data in (("X", X), *(("eval_set", one) for one in sets)):
+        if isinstance(data, (Pool, str, Path)):
+            wanted = "features, with labels as y" if name == "X" else "(X, y) or a list of them"
+            raise TypeError(
+                f"{name} must be {wanted}; got a {type(data).__name__}, whose labels cannot be "
+                "encoded"
+            )
+    return sets
 
 
 def _make_pool(
     X: Features,
     codes: Array,
-    cat_features: Sequence[int | str] | None,
+    columns: Mapping[str, Any],
     weight: ArrayLike | None,
     loss: BoostingLoss,
 ) -> Pool:
-    start = loss.starting_scores(len(codes))
-    return Pool(X, codes, cat_features=cat_features, weight=weight, baseline=start)
-
-
-class _TwoClassObjective:
-    """The objective for two classes, which CatBoost evaluates for ranges of samples."""
-
-    def __init__(self, loss: BoostingLoss) -> None:
-        self._derivatives = TwoClassDerivatives(loss.spec)
-
-    def calc_ders_range(
-        self, approxes: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
-    ) -> Array:
-        weight = None if weights is None else np.asarray(weights)
-        return self._derivatives(np.asarray(approxes), np.asarray(targets), weight)
-
-
-class _Objective:
-    """The objective for three classes or more, which CatBoost evaluates for single samples."""
-
-    def __init__(self, loss: BoostingLoss) -> None:
-        self._derivatives = SampleDerivatives(loss.spec)
-
-    def calc_ders_multi(
-        self, approxes: ArrayLike, target: float, weight: float
-    ) -> tuple[list[float], _LazyHessian]:
-        scores, label = np.asarray(approxes), int(target)
-        gradient = self._derivatives.gradient(scores, label, weight)
-        return gradient, _LazyHessian(self._derivatives, scores, label, weight)
-
-
-class _LazyHessian:
-    """A Hessian that is computed on iteration: CatBoost does not always use it."""
-
-    __slots__ = ("_derivatives", "_scores", "_target", "_weight")
-
-    def __init__(
-        self, derivatives: SampleDerivatives, scores: Array, target: int, weight: float
-    ) -> None:
-        self._derivatives, self._scores = derivatives, scores
-        self._target, self._weight = target, weight
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(self._derivatives.hessian(self._scores, self._target, self._weight))
-
-
-class _LogLoss:
-    """The log-loss of the link's probabilities, as a metric of CatBoost."""
-
-    def __init__(self, loss: BoostingLoss) -> None:
-        self._loss = loss
-
-    def is_max_optimal(self) -> bool:
-        return False
-
-    def get_final_error(self, error: float, weight: float) -> float:
-        return error / (weight + 1e-38)
-
-    def evaluate(
-        self, approxes: Sequence[ArrayLike], target: ArrayLike, weight: ArrayLike | None
-    ) -> tuple[float, float]:
-        scores = np.stack([np.asarray(part) for part in approxes], axis=1)
-        y = np.asarray(target).astype(np.intp)
-        w = np.ones(len(y)) if weight is None else np.asarray(weight)
-        scores = scores[:, 0] if self._loss.binary else scores
-        return log_loss(self._loss, scores, y, w) * float(w.sum()), float(w.sum())
+    return Pool(X, codes, weight=weight, baseline=loss.starting_scores(len(codes)), **columns)

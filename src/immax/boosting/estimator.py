@@ -1,32 +1,58 @@
-"""What the three boosting estimators share: the parameters of the loss and the fitted loss."""
+"""What the three boosting estimators share: loss and decision, as parameters and as fitted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from immax.arrays import Array, Features
+from immax.boosting.description import Description
 from immax.boosting.loss import BoostingLoss, LossParameters, Margins, make_loss
+from immax.boosting.rule_choice import closed_form_rule, most_probable_rule, out_of_fold_proba
+from immax.decisions.aims import Aim, Costs
+from immax.decisions.fitting import fit_rule, resolve_aim
+from immax.decisions.rules import Rule
 from immax.validation import check_choice
 
-__all__ = ["LOSS_PARAMETERS", "BoostingLossMixin", "check_library_parameters"]
+__all__ = ["CLASS_WEIGHTS", "LOSS_PARAMETERS", "BoostingLossMixin", "check_library_parameters"]
 
-LOSS_PARAMETERS = ("method", "margins", "power", "rule", "method_params")
+LOSS_PARAMETERS = ("method", "margins", "power", "rule", "aim", "costs", "cv", "method_params")
+CLASS_WEIGHTS = (
+    "class_weight",
+    "class_weights",
+    "auto_class_weights",
+    "scale_pos_weight",
+    "is_unbalance",
+    "unbalance",
+    "unbalanced_sets",
+    "eval_class_weight",
+)
+"""The libraries' parameters that weigh classes."""
 
 
 class BoostingLossMixin:
-    """The parameters of the loss, and what follows from the loss once it is fitted."""
+    """The parameters of loss and decision, and what follows from them once the model is fitted."""
 
     method: str
     margins: Margins
     power: float | None
     rule: str
+    aim: str | Aim | None
+    costs: ArrayLike | None
+    cv: Any
     method_params: dict[str, float] | None
     loss_: BoostingLoss
     margins_: Array | None
+    _aim_rule: Rule | None
+    _fold_options: ClassVar[tuple[str, ...]]
+    """Arguments of ``fit`` that fits to parts of the sample take over."""
+    _sample_options: ClassVar[tuple[str, ...]]
+    """Arguments of ``fit`` that would bring the held-out samples into such fits."""
 
     def _set_loss_parameters(
         self,
@@ -34,13 +60,27 @@ class BoostingLossMixin:
         margins: Margins,
         power: float | None,
         rule: str,
+        aim: str | Aim | None,
+        costs: ArrayLike | None,
+        cv: Any,
         method_params: dict[str, float] | None,
     ) -> None:
         self.method = method
         self.margins = margins
         self.power = power
         self.rule = rule
+        self.aim = aim
+        self.costs = costs
+        self.cv = cv
         self.method_params = method_params
+
+    def _loss_parameters(self) -> LossParameters:
+        return {
+            "method": self.method,
+            "margins": self.margins,
+            "power": self.power,
+            "method_params": self.method_params,
+        }
 
     def _make_loss(
         self,
@@ -48,35 +88,111 @@ class BoostingLossMixin:
         y: ArrayLike,
         weight: ArrayLike | None,
         seed: int | np.random.RandomState | None,
-    ) -> tuple[BoostingLoss, Array]:
-        """Return the loss for a training sample, and the sample's class indices."""
-        check_choice("rule", self.rule, ("score", "bayes"))
+    ) -> tuple[Description, Array]:
+        """Return the loss and rule for a training sample, and the sample's class indices.
+
+        The rule is the one that is known before training.
+        """
+        aim = self._resolved_aim()
         shape = getattr(X, "shape", None)
         if shape is not None and 0 in shape:
             what = "sample" if shape[0] == 0 else "feature"
             raise ValueError(f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
-        parameters: LossParameters = {
-            "method": self.method,
-            "margins": self.margins,
-            "power": self.power,
-            "method_params": self.method_params,
-        }
         weights = None if weight is None else np.asarray(weight, dtype=float)
         number = int(seed) if isinstance(seed, (int, np.integer)) else 0
-        return make_loss(y, weights, number, parameters)
+        loss, codes = make_loss(y, weights, number, self._loss_parameters())
+        return self._early_description(loss, aim), codes
 
-    def _set_loss(self, loss: BoostingLoss) -> None:
-        """Set the fitted attributes that follow from the loss."""
+    def _resolved_aim(self) -> Aim | None:
+        """Return what ``aim`` or ``costs`` ask for, and check that they go together."""
+        check_choice("rule", self.rule, ("score", "bayes"))
+        if self.costs is not None:
+            if self.aim is not None:
+                raise ValueError("costs are the aim Costs(…); pass either aim or costs")
+            if self.rule != "bayes":
+                raise ValueError(
+                    "costs are taken into account by rule='bayes' only; got rule='score'"
+                )
+            return Costs(self.costs)
+        return None if self.aim is None else resolve_aim(self.aim)
+
+    def _early_description(self, loss: BoostingLoss, aim: Aim | None) -> Description:
+        """Return the loss, with the rule by which labels are evaluated during training."""
+        if aim is None:
+            return Description(loss, self._rule_by_name(loss))
+        rule = closed_form_rule(aim, loss.classes, loss.shares)
+        if rule is None or rule.abstains or rule.count is not None:
+            rule = most_probable_rule(loss.classes, loss.shares)
+        return Description(loss, rule)
+
+    def _rule_by_name(self, loss: BoostingLoss) -> Rule | None:
+        return None if self.rule == "score" else most_probable_rule(loss.classes, loss.shares)
+
+    def _choose_rule(
+        self,
+        loss: BoostingLoss,
+        X: Features,
+        codes: Array,
+        weight: ArrayLike | None,
+        options: Mapping[str, Any],
+    ) -> Rule | None:
+        """Return the rule that serves the aim, or None without an aim."""
+        aim = self._resolved_aim()
+        if aim is None:
+            return None
+        rule = closed_form_rule(aim, loss.classes, loss.shares)
+        if rule is not None:
+            return rule
+        for name in self._sample_options:
+            if options.get(name) is not None:
+                raise ValueError(
+                    f"the rule for the aim {aim.name!r} is fitted to out-of-fold probabilities, "
+                    f"which {name} does not go with; fit it to held-out samples: "
+                    "DecisionClassifierCV(model, aim, cv='prefit').fit(X_held_out, y_held_out)"
+                )
+        kept = {name: options[name] for name in self._fold_options if name in options}
+        weights = None if weight is None else np.asarray(weight, dtype=float)
+        parameters = {"aim": None, "costs": None, **self._fold_parameters()}
+
+        def fit(X: Features, y: Array, own: Array | None) -> Any:
+            return clone(self).set_params(**parameters).fit(X, y, sample_weight=own, **kept)
+
+        labels = loss.classes[codes]
+        proba = out_of_fold_proba(fit, X, labels, weights, self.cv)
+        return fit_rule(proba, labels, aim, classes=loss.classes, sample_weight=weights)
+
+    def _fold_parameters(self) -> dict[str, Any]:
+        """Return the library's parameters of fits to parts of the sample.
+
+        They take as many rounds as the fit to all samples, and do not stop early.
+        """
+        raise NotImplementedError
+
+    def _set_loss(self, loss: BoostingLoss, rule: Rule | None) -> None:
+        """Set the fitted attributes that follow from the loss and from the aim."""
         self.loss_ = loss
         self.margins_ = loss.spec.temperature if loss.spec.name == "immax" else None
+        self._aim_rule = rule
+
+    def _set_description(self, description: Description) -> None:
+        """Set what a model file says."""
+        self.rule = "score" if description.rule is None else "bayes"
+        self._set_loss(description.loss, description.rule)
 
     def _fitted_loss(self) -> BoostingLoss:
         if not hasattr(self, "loss_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
         return self.loss_
 
-    def _predict_labels(self, scores: Array) -> Array:
-        return self._fitted_loss().labels(scores, self.rule)
+    @property
+    def rule_(self) -> Rule | None:
+        """The rule of the aim, or of rule="bayes"; None if the highest score decides."""
+        loss = self._fitted_loss()
+        own = getattr(self, "_aim_rule", None)
+        return self._rule_by_name(loss) if own is None else own
+
+    def _description(self) -> Description:
+        return Description(self._fitted_loss(), self.rule_)
 
 
 def check_library_parameters(
@@ -96,8 +212,17 @@ def check_library_parameters(
     Raises
     ------
     ValueError
-        If a reserved parameter is set, or the number of rounds is below one.
+        If a reserved parameter or a class weight is set, or the number of rounds is below one.
     """
+    for name in CLASS_WEIGHTS:
+        value = params.get(name)
+        if value in (None, False, "None") or (name == "scale_pos_weight" and value == 1):
+            continue
+        raise ValueError(
+            f"{name} is not supported: the link, which turns scores into probabilities, does not "
+            "undo class weights. Take power or margins for the loss, and aim or costs for the "
+            f"decisions; got {name}={value!r}"
+        )
     for name in reserved:
         if params.get(name) is not None:
             raise ValueError(f"{name} is determined by the method; leave it at None")

@@ -3,45 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Features
+from immax.boosting.boosters import attach, find_description, has_description
+from immax.boosting.description import Description, read_file_beside
 from immax.boosting.estimator import LOSS_PARAMETERS, BoostingLossMixin, check_library_parameters
-from immax.boosting.eval_metrics import EVAL_METRICS
+from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, Metric, find_metrics
+from immax.boosting.lightgbm_text import add_constants
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.boosting.pairs import hessian_factor
+from immax.decisions.aims import Aim
 
 try:
     from lightgbm import Booster, LGBMClassifier
 except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs LightGBM: pip install "immax[boosting]"') from error
 
-__all__ = ["IMMAXLGBMClassifier"]
+__all__ = ["IMMAXLGBMClassifier", "LGBMObjective"]
 
 
 EvalSet = tuple[Features, ArrayLike]
-Metric = str | Callable[..., tuple[str, float, bool]] | Sequence[object] | None
+Values = list[tuple[str, float, bool]]
+RESERVED = ("objective", "objective_type", "app", "application", "loss", "num_class", "num_classes")
+METRIC_ALIASES = ("metric", "metrics", "metric_types")
+NO_METRICS = ("", "None", "na", "null", "custom")
+ROUNDS = (
+    "num_iterations",
+    "num_iteration",
+    "n_iter",
+    "num_tree",
+    "num_trees",
+    "num_round",
+    "num_rounds",
+    "nrounds",
+    "num_boost_round",
+    "max_iter",
+)
+"""LightGBM's other names of ``n_estimators``."""
+EARLY_STOPPING = (
+    "early_stopping_round",
+    "early_stopping_rounds",
+    "early_stopping",
+    "n_iter_no_change",
+)
 
 
 class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
     """``LGBMClassifier`` with a margin for each class, or with any method of the catalogue.
 
     All other parameters, and the arguments of ``fit``, are LightGBM's. Boosting begins at the
-    constant scores that minimise the loss. LightGBM's model file does not contain them: they are
-    saved next to it, and the booster's own ``predict(raw_score=True)`` lacks them.
+    constant scores that minimise the loss, which are added to the leaves of the first trees, as
+    LightGBM does with its own objectives.
 
     Parameters
     ----------
-    method, margins, power, rule, method_params
+    method, margins, power, rule, aim, costs, cv, method_params
         As in IMMAXXGBClassifier.
     **kwargs
-        Parameters of LGBMClassifier, except ``objective``, which the method determines.
+        Parameters of LGBMClassifier, except ``objective``, which the method determines, and
+        ``class_weight``, ``scale_pos_weight`` and ``is_unbalance``, which the link would not undo.
 
     Attributes
     ----------
@@ -49,6 +76,8 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
         The margins of method "immax".
     loss_ : BoostingLoss
         The loss that was boosted.
+    rule_ : Rule or None
+        How probabilities become labels; None if the highest score decides.
 
     Examples
     --------
@@ -59,8 +88,10 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
     True
     """
 
-    objective: _Objective | None
-    _objective: _Objective | str
+    objective: LGBMObjective | None
+    _objective: LGBMObjective | str
+    _fold_options: ClassVar[tuple[str, ...]] = ("feature_name", "categorical_feature")
+    _sample_options: ClassVar[tuple[str, ...]] = ("init_score", "init_model")
 
     def __init__(
         self,
@@ -69,20 +100,23 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
         margins: Margins = "theory",
         power: float | None = None,
         rule: str = "score",
+        aim: str | Aim | None = None,
+        costs: ArrayLike | None = None,
+        cv: Any = 5,
         method_params: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._set_loss_parameters(method, margins, power, rule, method_params)
+        self._set_loss_parameters(method, margins, power, rule, aim, costs, cv, method_params)
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Return LightGBM's own parameters, without those of the loss."""
         params = super()._process_params(stage)
-        if params.get("metric") in ("binary_logloss", "multi_logloss"):
-            params["metric"] = "None"  # LightGBM's own, which misreads the scores
         # With nothing left to split, a custom objective fails.
         params.setdefault("feature_pre_filter", False)
-        return {name: value for name, value in params.items() if name not in LOSS_PARAMETERS}
+        ours = (*LOSS_PARAMETERS, *METRIC_ALIASES)
+        params = {name: value for name, value in params.items() if name not in ours}
+        return {**params, "metric": "None"}  # fit passes functions of the link's probabilities
 
     def fit(
         self,
@@ -93,7 +127,7 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
         eval_set: EvalSet | Sequence[EvalSet] | None = None,
         *,
         eval_init_score: Sequence[ArrayLike] | None = None,
-        eval_metric: Metric = None,
+        eval_metric: Any = None,
         **options: Any,
     ) -> Self:
         """Fit the model.
@@ -112,8 +146,9 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
             Evaluation sets.
         eval_init_score : sequence of array-like, optional
             The scores of the evaluation sets that boosting begins with.
-        eval_metric : str or callable, optional
-            By default the log-loss of the link's probabilities.
+        eval_metric : str, callable or list of them, optional
+            By default the log-loss. All are evaluated with the link's probabilities and the
+            rule's labels.
         **options
             Other arguments of ``LGBMClassifier.fit``.
 
@@ -122,44 +157,72 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
         IMMAXLGBMClassifier
             The fitted estimator.
         """
-        check_library_parameters(self.get_params(), ("objective",), "n_estimators")
-        loss, codes = self._make_loss(X, y, sample_weight, self.random_state)
+        check_library_parameters({**self.get_params(), **options}, RESERVED, "n_estimators")
+        early, codes = self._make_loss(X, y, sample_weight, self.random_state)
+        options["init_score"] = init_score
+        continued = options.get("init_model") is not None
+        begins_elsewhere = continued or init_score is not None
+        if begins_elsewhere:  # at scores of the user's, or at those of a model
+            early = replace(early, loss=early.loss.without_constants())
+        loss = early.loss
         sets = loss.encode_sets(_evaluation_sets(eval_set, options))
-        if sets and eval_init_score is None:
-            eval_init_score = [loss.starting_scores(len(own)) for _, own in sets]
-        self.objective = self._objective = _Objective(loss)
+        if not begins_elsewhere:
+            options["init_score"] = loss.starting_scores(len(codes))
+            if sets and eval_init_score is None:
+                eval_init_score = [loss.starting_scores(len(own)) for _, own in sets]
+        self.objective = self._objective = LGBMObjective(loss)
         try:
             super().fit(
                 X,
                 codes,
                 sample_weight=sample_weight,
-                init_score=loss.starting_scores(len(codes)) if init_score is None else init_score,
                 **_evaluation_arguments(sets),
                 eval_init_score=eval_init_score,
-                eval_metric=_eval_metric(eval_metric, loss),
+                eval_metric=_evaluation(self._named_metrics(eval_metric), early),
                 **options,
             )
         finally:
             self.objective = None
         self._classes = loss.classes
-        self._set_loss(loss)
+        add_constants(self.booster_, loss.constants)
+        options["init_score"] = init_score
+        self._set_loss(loss, self._choose_rule(loss, X, codes, sample_weight, options))
+        attach(self.booster_, self._description())
         return self
+
+    def _named_metrics(self, eval_metric: Any) -> Any:
+        """Return the metrics of ``fit`` and of the parameters, or None if there are none."""
+        named: list[Any] = []
+        for given in (eval_metric, *(self.get_params().get(name) for name in METRIC_ALIASES)):
+            several = given if isinstance(given, (list, tuple)) else [given]
+            several = [part for one in several for part in _split_names(one)]
+            named += [one for one in several if one is not None and one not in named]
+        if not named:
+            return None
+        return [one for one in named if one not in NO_METRICS]
+
+    def _fold_parameters(self) -> dict[str, Any]:
+        given = self.get_params()
+        none = {name: None for name in EARLY_STOPPING if name in given}
+        rounds = next((name for name in ROUNDS if name in given), "n_estimators")
+        best = self.booster_.best_iteration
+        return {**none, **({rounds: best} if best > 0 else {})}
 
     def decision_function(self, X: Features, **options: Any) -> Array:
         """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
-        loss = self._fitted_loss()
-        scores = np.asarray(super().predict_proba(X, raw_score=True, **options))
-        return scores + (loss.constants[0] if loss.binary else loss.constants)
+        self._fitted_loss()
+        return np.asarray(super().predict_proba(X, raw_score=True, **options))
 
     def predict(self, X: Features, raw_score: bool = False, **options: Any) -> Array:
-        """Return labels by ``rule``, or scores with ``raw_score``.
+        """Return labels by ``rule`` or ``aim``, or scores with ``raw_score``.
 
-        With ``pred_leaf`` and ``pred_contrib``, leaves and contributions as LightGBM.
+        With ``pred_leaf`` and ``pred_contrib``, leaves and contributions as LightGBM; the latter
+        add up to the scores.
         """
         if options.get("pred_leaf") or options.get("pred_contrib"):
             return super().predict_proba(X, **options)
         scores = self.decision_function(X, **options)
-        return scores if raw_score else self._predict_labels(scores)
+        return scores if raw_score else self._description().predict(scores)
 
     def predict_proba(self, X: Features, raw_score: bool = False, **options: Any) -> Array:
         """Return class probabilities, shape (n, c)."""
@@ -168,21 +231,24 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
         return self._fitted_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, path: str | Path) -> None:
-        """Write LightGBM's own file, and next to it ``.immax.json`` with margins and classes."""
+        """Write LightGBM's own file, which says what its scores mean."""
+        attach(self.booster_, self._description())
         self.booster_.save_model(path)
-        self._fitted_loss().save(path)
 
     def load_model(self, path: str | Path) -> None:
-        """Read the files that ``save_model`` wrote."""
-        loss = BoostingLoss.load(path)
+        """Read a file that ``save_model`` wrote."""
         booster = Booster(model_file=str(path))
+        if has_description(booster):
+            self._set_description(find_description(booster))
+        else:
+            self._set_loss(read_file_beside(path).loss, None)
+            add_constants(booster, self.loss_.constants)
         self._Booster = booster
         self._n_features = self._n_features_in = booster.num_feature()
         self._best_iteration = booster.best_iteration
-        self._classes, self._n_classes = loss.classes, len(loss.classes)
+        self._classes, self._n_classes = self.loss_.classes, len(self.loss_.classes)
         self._objective = "None"
         self.fitted_ = True
-        self._set_loss(loss)
 
 
 def _evaluation_sets(
@@ -205,7 +271,7 @@ def _evaluation_arguments(sets: Sequence[EvalSet]) -> dict[str, object]:
 
 
 @dataclass(frozen=True)
-class _Objective:
+class LGBMObjective:
     """An object rather than a function, so that a fitted estimator can be pickled."""
 
     loss: BoostingLoss
@@ -215,16 +281,27 @@ class _Objective:
         return self.loss.pairs(scores, y.astype(np.intp), weight, factor)
 
 
-def _eval_metric(given: Metric, loss: BoostingLoss) -> Metric:
-    """Return our metric of the same name in place of LightGBM's, which misreads the scores."""
-    names = dict.fromkeys(("logloss", "binary_logloss", "multi_logloss"), "log_loss")
-    names |= dict.fromkeys(("error", "binary_error", "multi_error"), "error")
-    name = "logloss" if given is None else given
-    if not isinstance(name, str) or name not in names:
-        return given
-    function = EVAL_METRICS[names[name]]
+def _split_names(metric: Any) -> list[Any]:
+    """Return the names of a metric that LightGBM takes as one string."""
+    return [name.strip() for name in metric.split(",")] if isinstance(metric, str) else [metric]
 
-    def metric(y: Array, scores: Array, weight: Array | None = None) -> tuple[str, float, bool]:
-        return name, function(loss, scores, y.astype(np.intp), weight), False
 
-    return metric
+def _evaluation(given: Any, description: Description) -> Callable[..., Values] | None:
+    """Return the user's metrics as one function of scores."""
+    if given == []:
+        return None
+    metrics = find_metrics(given, "lightgbm", len(description.loss.classes))
+
+    def evaluate(y: Array, scores: Array, weight: Array | None = None) -> Values:
+        sample = EvaluatedSample(description, scores, y.astype(np.intp), weight)
+        return [value for metric in metrics for value in _values(metric, y, sample)]
+
+    return evaluate
+
+
+def _values(metric: Metric, y: Array, sample: EvaluatedSample) -> Values:
+    if isinstance(metric, EvalMetric):
+        return [(metric.name, metric.compute(sample), metric.higher_is_better)]
+    arguments = (y, sample.library_proba, sample.weight, None)  # labels, scores, weight, group
+    found = metric(*arguments[: len(signature(metric).parameters)])
+    return found if isinstance(found, list) else [found]

@@ -7,26 +7,23 @@ default; margins that are given are not rescaled.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypedDict
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from immax.arrays import Array, Features
-from immax.atomic import write_text
 from immax.boosting.pairs import EXPECTED_ROUNDS, constant_scores, gradient_hessian
-from immax.links import by_score, decide, immax_proba, spec_proba
+from immax.links import immax_proba, spec_proba
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import power_margins, resolve_margins
 from immax.validation import class_codes, nearest
 
-__all__ = ["BoostingLoss", "LossParameters", "Margins", "make_loss"]
+__all__ = ["BoostingLoss", "LossParameters", "Margins", "loss_from_counts", "make_loss"]
 
 Margins = str | ArrayLike | Mapping[object, float]
 """Margins as estimators take them: "theory", "equal", an array, or a dict by class label."""
@@ -48,12 +45,21 @@ class BoostingLoss:
         The scores that boosting begins with.
     seed : int, default=0
         Seeds the draws of a random loss.
+    prior : ndarray of shape (c,), optional
+        The share of each class in the training sample; by default equal shares.
     """
 
     spec: LossSpec
     classes: Array
     constants: Array
     seed: int = 0
+    prior: Array | None = None
+
+    @property
+    def shares(self) -> Array:
+        """The share of each class in the training sample."""
+        c = len(self.classes)
+        return np.full(c, 1 / c) if self.prior is None else self.prior
 
     @property
     def binary(self) -> bool:
@@ -85,6 +91,10 @@ class BoostingLoss:
         """Return the constant scores, once for each of n samples."""
         return np.full(n, self.constants[0]) if self.binary else np.tile(self.constants, (n, 1))
 
+    def without_constants(self) -> Self:
+        """Return the loss for boosting that begins elsewhere."""
+        return replace(self, constants=np.zeros_like(self.constants))
+
     def pairs(
         self, scores: Array, y: Array, weight: Array | None = None, factor: float = 1.0
     ) -> tuple[Array, Array]:
@@ -106,15 +116,9 @@ class BoostingLoss:
         both = self._both_scores(scores)
         return spec_proba(both, self.spec, expected_calls=EXPECTED_ROUNDS)
 
-    def labels(self, scores: Array, rule: str) -> Array:
-        """Return the labels of the highest scores, or with rule "bayes" of the probabilities."""
-        codes = decide(self.proba(scores)) if rule == "bayes" else by_score(scores)
-        return np.asarray(self.classes[codes])
-
-    def save(self, model: str | Path) -> None:
-        """Write the loss to a JSON file next to the model's file."""
-        content = {
-            "format": 1,
+    def to_dict(self) -> dict[str, Any]:
+        """Return the loss as JSON can hold it."""
+        content: dict[str, Any] = {
             "name": self.spec.name,
             "focus": self.spec.focus,
             "drop_rate": self.spec.drop_rate,
@@ -122,35 +126,28 @@ class BoostingLoss:
             "class_type": self.classes.dtype.str,
             "constants": self.constants.tolist(),
             "seed": self.seed,
+            "prior": None if self.prior is None else self.prior.tolist(),
         }
-        content |= {name: getattr(self.spec, name).tolist() for name in COLUMNS}
-        write_text(_loss_path(model), json.dumps(content, indent=1))
+        return content | {name: getattr(self.spec, name).tolist() for name in COLUMNS}
 
     @classmethod
-    def load(cls, model: str | Path) -> BoostingLoss:
-        """Read the loss from the file next to the model's file."""
-        path = _loss_path(model)
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            spec = LossSpec(
-                **{name: content[name] for name in COLUMNS},
-                focus=content["focus"],
-                drop_rate=content["drop_rate"],
-                name=content["name"],
-            )
-            classes = np.array(content["classes"], dtype=content["class_type"])
-            return cls(spec, classes, np.array(content["constants"]), int(content["seed"]))
-        except FileNotFoundError:
-            raise FileNotFoundError(
-                f"{path} is missing: it holds the margins of the model {model}, which turn its "
-                "scores into probabilities; save_model writes both files"
-            ) from None
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
-
-
-def _loss_path(model: str | Path) -> Path:
-    return Path(f"{model}.immax.json")
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return the loss that ``to_dict`` wrote."""
+        spec = LossSpec(
+            **{name: content[name] for name in COLUMNS},
+            focus=content["focus"],
+            drop_rate=content["drop_rate"],
+            name=content["name"],
+        )
+        classes = np.array(content["classes"], dtype=content["class_type"])
+        prior = content.get("prior")
+        return cls(
+            spec,
+            classes,
+            np.array(content["constants"], dtype=np.float64),
+            int(content["seed"]),
+            None if prior is None else np.array(prior, dtype=np.float64),
+        )
 
 
 class LossParameters(TypedDict):
@@ -188,9 +185,7 @@ def make_loss(
     ValueError
         If the parameters contradict each other, or do not suit the classes.
     """
-    method = parameters["method"]
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
+    _check_method(parameters["method"])
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     labels = column_or_1d(y, warn=True)
@@ -201,8 +196,42 @@ def make_loss(
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(float)
     if not (counts > 0).all():
         raise ValueError("every class needs a positive total sample_weight")
+    return loss_from_counts(classes, counts, seed, parameters), codes
+
+
+def loss_from_counts(
+    classes: Array, counts: Array, seed: int, parameters: LossParameters
+) -> BoostingLoss:
+    """Return the loss of a method for classes of these sizes.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (c,)
+        The labels, sorted.
+    counts : ndarray of shape (c,)
+        Number (or total weight) of samples per class, all positive.
+    seed : int
+        Seeds the draws of a random loss.
+    parameters : LossParameters
+        The estimator's.
+
+    Returns
+    -------
+    BoostingLoss
+
+    Raises
+    ------
+    ValueError
+        If the parameters contradict each other, or do not suit the classes.
+    """
+    _check_method(parameters["method"])
     spec = _make_spec(parameters, classes, counts)
-    return BoostingLoss(spec, classes, constant_scores(spec, counts), seed), codes
+    return BoostingLoss(spec, classes, constant_scores(spec, counts), seed, counts / counts.sum())
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}{nearest(method, METHODS)}")
 
 
 def _make_spec(parameters: LossParameters, classes: Array, counts: Array) -> LossSpec:

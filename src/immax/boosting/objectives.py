@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.boosting.eval_metrics import EVAL_METRICS
+from immax.boosting.description import Description
+from immax.boosting.eval_metrics import EVAL_METRICS, EvaluatedSample
 from immax.boosting.loss import BoostingLoss
 from immax.boosting.pairs import gradient_hessian, hessian_factor
 from immax.losses.spec import LossSpec
@@ -73,9 +74,10 @@ def metric(
     ----------
     spec : LossSpec
         The method that is boosted.
-    name : {"log_loss", "margin_loss", "error"}, default="log_loss"
-        The log-loss of the link's probabilities, the mean of the loss itself, or the error of the
-        labels by score.
+    name : str, default="log_loss"
+        "log_loss" of the link's probabilities, "margin_loss", the mean of the loss itself, "error"
+        of the labels by score, or another key of ``immax.boosting.eval_metrics.EVAL_METRICS``.
+        XGBoost has to be told by ``maximize=True`` where higher is better.
     library : {"xgboost", "lightgbm"}, default="xgboost"
         The metric is ``custom_metric`` of ``xgb.train``, or ``feval`` of ``lgb.train``.
 
@@ -86,13 +88,16 @@ def metric(
     """
     check_choice("name", name, tuple(EVAL_METRICS))
     check_choice("library", library, LIBRARIES)
+    row = EVAL_METRICS[name]
+    if row.two_classes and spec.n_classes > 2:
+        raise ValueError(f"the metric {name!r} is for two classes; there are {spec.n_classes}")
     loss = BoostingLoss(spec, np.arange(spec.n_classes), np.zeros(1))
 
     def evaluate(scores: Array, data: _LabelledData) -> tuple[str, float] | tuple[str, float, bool]:
         y, weight = _labels_and_weights(data)
         matrix = _as_matrix(scores, len(y), spec.n_classes)
-        value = EVAL_METRICS[name](loss, matrix, y, weight)
-        return (name, value) if library == "xgboost" else (name, value, False)
+        value = row.compute(EvaluatedSample(Description(loss), matrix, y, weight))
+        return (name, value) if library == "xgboost" else (name, value, row.higher_is_better)
 
     return evaluate
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from immax.arrays import Array, Features
+from immax.boosting.boosters import attach, find_description, has_description
+from immax.boosting.description import Description, read_file_beside
 from immax.boosting.estimator import LOSS_PARAMETERS, BoostingLossMixin, check_library_parameters
-from immax.boosting.eval_metrics import EVAL_METRICS
+from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, find_metrics
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.boosting.pairs import hessian_factor
+from immax.decisions.aims import Aim
 
 try:
-    from xgboost import XGBClassifier
+    from xgboost import Booster, DMatrix, XGBClassifier
 except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs XGBoost: pip install "immax[boosting]"') from error
 
@@ -25,7 +29,11 @@ __all__ = ["IMMAXXGBClassifier"]
 
 
 Objective = Callable[[Array, Array, Array | None], tuple[Array, Array]]
-Metric = str | Callable[..., float] | Sequence[object] | None
+Evaluation = Callable[[Array, DMatrix], list[tuple[str, float]]]
+RESERVED = ("objective", "base_score", "num_class")
+FILE_TYPE = "IMMAXXGBClassifier, which loads it, as does xgboost.Booster for immax.boosting.proba"
+RAW_SCORES = "reg:squarederror"
+"""The objective that boosters name: it leaves scores as they are, as no other of XGBoost's does."""
 
 
 class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
@@ -46,13 +54,21 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
         Margins ``rho_k ∝ n_k^power`` of mean one, instead of ``margins``.
     rule : {"score", "bayes"}, default="score"
         Whether ``predict`` returns the class of the highest score or of the highest probability.
+    aim : str or Aim, optional
+        What decisions are for, in place of ``rule``: "balanced_accuracy", "f1", ``Costs(…)`` and
+        the other aims of ``immax.decisions``. Rules that theory has no closed form of are fitted
+        to out-of-fold probabilities.
+    costs : array-like of shape (n_classes,) or (n_classes, n_classes), optional
+        For rule="bayes", the costs of errors, as in IMMAXClassifier.
+    cv : int, splitter or iterable, default=5
+        The folds of aims without a closed form, such as "f1": a further fit for each.
     method_params : dict, optional
         Hyper-parameters of methods other than "immax".
     **kwargs
-        Parameters of XGBClassifier, except ``objective``, ``base_score`` and
-        ``scale_pos_weight``, which the method determines. ``eval_metric`` is by default the
-        log-loss of the link's probabilities; "logloss" and "mlogloss" are that too, "error" and
-        "merror" the error of the labels by score.
+        Parameters of XGBClassifier, except ``objective`` and ``base_score``, which the method
+        determines, and ``scale_pos_weight``, which the link would not undo. ``eval_metric`` is by
+        default the log-loss of the link's probabilities. Names, callables and lists of them are
+        evaluated with these probabilities and with the rule's labels.
 
     Attributes
     ----------
@@ -60,6 +76,8 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
         The margins of method "immax".
     loss_ : BoostingLoss
         The loss that was boosted.
+    rule_ : Rule or None
+        How probabilities become labels; None if the highest score decides.
 
     Examples
     --------
@@ -71,8 +89,11 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
     """
 
     objective: Objective | None
-    base_score: list[float] | float | None
-    eval_metric: Metric
+    base_score: list[float] | None
+    eval_metric: Any
+    _evaluation: Evaluation | None = None
+    _fold_options: ClassVar[tuple[str, ...]] = ("feature_weights",)
+    _sample_options: ClassVar[tuple[str, ...]] = ("base_margin", "xgb_model")
 
     def __init__(
         self,
@@ -81,11 +102,14 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
         margins: Margins = "theory",
         power: float | None = None,
         rule: str = "score",
+        aim: str | Aim | None = None,
+        costs: ArrayLike | None = None,
+        cv: Any = 5,
         method_params: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"objective": None, **kwargs})
-        self._set_loss_parameters(method, margins, power, rule, method_params)
+        self._set_loss_parameters(method, margins, power, rule, aim, costs, cv, method_params)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -129,14 +153,14 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
         IMMAXXGBClassifier
             The fitted estimator.
         """
-        reserved = ("objective", "base_score", "scale_pos_weight")
-        check_library_parameters(self.get_params(), reserved, "n_estimators")
-        loss, codes = self._make_loss(X, y, sample_weight, self.random_state)
+        check_library_parameters(self.get_params(), RESERVED, "n_estimators")
+        early, codes = self._make_loss(X, y, sample_weight, self.random_state)
+        loss = early.loss
         sets = loss.encode_sets(eval_set or ())
         given = self.eval_metric
-        self.objective = _objective(loss, codes)
-        self.base_score = _base_score(loss)
-        self.eval_metric = _eval_metric(given, loss)
+        self._evaluation = _evaluation(given, early)
+        self.objective, self.base_score = _objective(loss, codes), _base_score(loss)
+        self.eval_metric = None
         try:
             super().fit(
                 X,
@@ -147,10 +171,22 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
                 **options,
             )
         finally:
-            self.objective = self.base_score = None
+            self.objective = self.base_score = self._evaluation = None
             self.eval_metric = given
-        self._set_loss(loss)
+        self._set_loss(loss, self._choose_rule(loss, X, codes, sample_weight, options))
+        attach(self.get_booster(), self._description())
         return self
+
+    def _configure_fit(self, *arguments: Any) -> Any:
+        """Let the booster leave scores as they are, and evaluate our metrics alone."""
+        model, _, params, feature_weights = super()._configure_fit(*arguments)
+        params |= {"objective": RAW_SCORES, "disable_default_eval_metric": True}
+        return model, self._evaluation, params, feature_weights
+
+    def _fold_parameters(self) -> dict[str, Any]:
+        rounds = self.get_booster().attr("best_iteration")
+        stopped = {} if rounds is None else {"n_estimators": int(rounds) + 1}
+        return {**stopped, "early_stopping_rounds": None, "callbacks": None}
 
     @property
     def classes_(self) -> Array:
@@ -163,26 +199,41 @@ class IMMAXXGBClassifier(XGBClassifier, BoostingLossMixin):
         return np.asarray(super().predict(X, output_margin=True, **options))
 
     def predict(self, X: Features, output_margin: bool = False, **options: Any) -> Array:
-        """Return labels by ``rule``, or scores with ``output_margin``."""
+        """Return labels by ``rule`` or ``aim``, or scores with ``output_margin``."""
         scores = self.decision_function(X, **options)
-        return scores if output_margin else self._predict_labels(scores)
+        return scores if output_margin else self._description().predict(scores)
 
     def predict_proba(self, X: Features, **options: Any) -> Array:
         """Return class probabilities, shape (n, c)."""
         return self._fitted_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, fname: str | Path) -> None:
-        """Write XGBoost's own file, and next to it ``.immax.json`` with margins and classes."""
-        super().save_model(fname)
-        self._fitted_loss().save(fname)
+        """Write XGBoost's own file, which says what its scores mean.
 
-    def load_model(self, fname: str | Path) -> None:
-        """Read the files that ``save_model`` wrote."""
-        loss = BoostingLoss.load(fname)
-        super().load_model(fname)
-        self.objective = None
-        self._set_loss(loss)
-        self.n_classes_ = len(loss.classes)
+        ``load_model`` of an IMMAXXGBClassifier and ``xgboost.Booster`` read it; a plain
+        XGBClassifier, whose probabilities would be wrong, refuses it.
+        """
+        booster = self.get_booster()
+        attach(booster, self._description())
+        booster.set_attr(scikit_learn=json.dumps({"_estimator_type": FILE_TYPE}))
+        try:
+            booster.save_model(fname)
+        finally:
+            booster.set_attr(scikit_learn=None)
+
+    def load_model(self, fname: str | Path | bytearray) -> None:
+        """Read a file that ``save_model`` wrote."""
+        booster = Booster({"n_jobs": self.n_jobs})
+        booster.load_model(fname)
+        if not has_description(booster):
+            self._set_loss(read_file_beside(str(fname)).loss, None)
+        else:
+            self._set_description(find_description(booster))
+        booster.set_attr(scikit_learn=None)
+        self._Booster = booster
+        self._load_model_attributes(json.loads(booster.save_config()))
+        self.objective = self.base_score = None
+        self.n_classes_ = len(self.loss_.classes)
 
 
 def _objective(loss: BoostingLoss, codes: Array) -> Objective:
@@ -197,22 +248,24 @@ def _objective(loss: BoostingLoss, codes: Array) -> Objective:
     return objective
 
 
-def _base_score(loss: BoostingLoss) -> list[float] | float:
-    if not loss.binary:
-        return [float(score) for score in loss.constants]
-    return float(1 / (1 + np.exp(-loss.constants[0])))
+def _base_score(loss: BoostingLoss) -> list[float]:
+    return [float(score) for score in loss.constants]
 
 
-def _eval_metric(given: Metric, loss: BoostingLoss) -> Metric:
-    """Return our metric of the same name in place of XGBoost's, which misreads the scores."""
-    names = {"logloss": "log_loss", "mlogloss": "log_loss", "error": "error", "merror": "error"}
-    given = "logloss" if given is None else given
-    if not isinstance(given, str) or given not in names:
-        return given
-    function = EVAL_METRICS[names[given]]
+def _evaluation(given: object, description: Description) -> Evaluation:
+    """Return the user's metrics as one function of scores."""
+    metrics = find_metrics(given, "xgboost", len(description.loss.classes))
 
-    def metric(y: Array, scores: Array, sample_weight: Array | None = None) -> float:
-        return function(loss, scores, y.astype(np.intp), sample_weight)
+    def evaluate(scores: Array, data: DMatrix) -> list[tuple[str, float]]:
+        labels, weight = data.get_label(), data.get_weight()
+        weights = weight if weight.size else None
+        sample = EvaluatedSample(description, scores, labels.astype(np.intp), weights)
+        own = {} if weights is None else {"sample_weight": weights}
+        return [
+            (metric.name, metric.compute(sample))
+            if isinstance(metric, EvalMetric)
+            else (metric.__name__, metric(labels, sample.library_proba, **own))
+            for metric in metrics
+        ]
 
-    metric.__name__ = given
-    return metric
+    return evaluate

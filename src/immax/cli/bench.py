@@ -82,6 +82,7 @@ def run(
     """
     from immax.bench.execution import RunOptions
     from immax.bench.plan_file import PlanError, load_plan
+    from immax.bench.requirements import check_libraries
     from immax.bench.result_file import read_results
     from immax.bench.run import run_cells
     from immax.bench.store import Store
@@ -93,6 +94,7 @@ def run(
     for method in methods:
         if method not in wanted.methods:
             raise PlanError(f"unknown method {method!r}{nearest(method, wanted.methods)}")
+    check_libraries(wanted.cells())
     earlier = None if start_from is None else read_results(start_from)
     results = Store(store or Path(f"{plan.stem}.db"), wanted, adopt)
     if earlier is not None:
@@ -165,7 +167,8 @@ def export(
         Format | None,
         typer.Option(
             "--format",
-            help="The format of the file; by default results if its name ends in .xz, else csv.",
+            help="The format of the file; by default that of its ending: .csv, .md, .tex, or .xz "
+            "for results.",
         ),
     ] = None,
     metric: Annotated[str, typer.Option(help="The metric of Markdown and LaTeX.")] = "accuracy",
@@ -179,8 +182,10 @@ def export(
     from immax.atomic import write_text
     from immax.bench.result_file import write_result_file
     from immax.bench.tables import long_csv
+    from immax.cli.output_files import check_output
 
-    form = form or (Format.results if out.suffix == ".xz" else Format.csv)
+    form = form or _format_of(out)
+    check_output(out, [results])
     known = _read(results)
     if form is Format.results:
         write_result_file(known, out)
@@ -202,7 +207,9 @@ def page(
 ) -> None:
     """Write a page of results: the command, the commit and the date, tables and pictures."""
     from immax.bench.page import write_page
+    from immax.cli.output_files import check_output
 
+    check_output(out, [results] if words is None else [results, words])
     write_page(_read(results), out, command, words, reference)
 
 
@@ -212,8 +219,30 @@ def _plain(counts: dict[str, int]) -> str:
 
 def _read(path: Path) -> PlanResults:
     from immax.bench.result_file import read_results
+    from immax.bench.store import StoreError
 
-    return read_results(path)
+    try:
+        return read_results(path)
+    except (StoreError, FileNotFoundError):
+        raise
+    except Exception as error:  # bytes within a store or a file that were overwritten
+        text = str(error).splitlines()[0] if str(error) else repr(error)
+        raise StoreError(f"{str(path)!r} is damaged: {text}") from error
+
+
+def _format_of(out: Path) -> Format:
+    """Return the format of a file by its ending."""
+    from immax.errors import WrongCall
+
+    endings = {
+        ".csv": Format.csv,
+        ".md": Format.markdown,
+        ".tex": Format.latex,
+        ".xz": Format.results,
+    }
+    if out.suffix.lower() not in endings:
+        raise WrongCall(f"{out} must end in {', '.join(endings)}, or --format must be given")
+    return endings[out.suffix.lower()]
 
 
 def _tables(results: PlanResults, metric: str, reference: str) -> list[Table]:

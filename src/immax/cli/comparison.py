@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from immax.atomic import write_text
+from immax.cli.table_options import DateFormat, Decimal, Kinds, reading_options
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES, DEFAULT
 from immax.evaluation.metrics import METRICS
@@ -55,6 +56,9 @@ def compare(
     ),
     seed: Annotated[int, typer.Option(help="The seed of the folds and of the methods.")] = 0,
     rows: Annotated[int, typer.Option(min=100, help="Sample at most this many rows.")] = 100_000,
+    date_format: DateFormat = None,
+    decimal: Decimal = None,
+    kind: Kinds = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Compare methods on a table, recommend one, and write report.html and model.skops.
@@ -73,7 +77,8 @@ def compare(
     start = time.perf_counter()
     limit = parse_duration(time_limit)
     protocol = Protocol(metric, folds, repeats, seed)
-    data = read_comparison_data(file, target, rows, seed)
+    options = reading_options(date_format, decimal, kind)
+    data = read_comparison_data(file, target, rows, seed, options)
     for notice in data.notices:
         typer.echo(f"immax: {notice}", err=True)
     with FoldBar() as bar:

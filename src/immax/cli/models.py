@@ -87,7 +87,7 @@ def fit(
         "score": search.best_score_,
         "power": float(search.best_parameters_[0]),
         "lam": search.best_lam_,
-        "rule": search.best_rule_,
+        "rule": str(search.best_rule_),
     }
     if as_json:
         typer.echo(json.dumps(choice))

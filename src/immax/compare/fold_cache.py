@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,10 +48,16 @@ class FoldCache:
         The parent of the folder; None to store nothing.
     identity : str
         A hash of everything that the results depend on.
+    shapes : sequence of (int, int), default=()
+        The number of test rows of each fold, and the number of classes. Results of another shape
+        are not those of the fold, and are computed again.
     """
 
-    def __init__(self, folder: Path | None, identity: str) -> None:
+    def __init__(
+        self, folder: Path | None, identity: str, shapes: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self._folder = None if folder is None else folder / identity
+        self._shapes = shapes
 
     def _path(self, method: str, fold: int) -> Path | None:
         return None if self._folder is None else self._folder / f"{method}-{fold}.npz"
@@ -74,9 +81,12 @@ class FoldCache:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
                 proba = data["proba"] if "proba" in data.files else None
-                return FoldResult(data["labels"], proba, about["seconds"], about["chosen"])
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                result = FoldResult(
+                    data["labels"], proba, float(about["seconds"]), dict(about["chosen"])
+                )
+        except (OSError, ValueError, TypeError, KeyError, EOFError, zlib.error, zipfile.BadZipFile):
             return None
+        return result if not self._shapes or _fits(result, *self._shapes[fold]) else None
 
     def save(self, method: str, fold: int, result: FoldResult) -> None:
         """Store a result; the file is written atomically.
@@ -96,3 +106,13 @@ class FoldCache:
             content["proba"] = result.proba
         with replacing(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **content)  # type: ignore[arg-type]
+
+
+def _fits(result: FoldResult, n_test: int, n_classes: int) -> bool:
+    """Whether a result can be that of a fold with so many test rows and classes."""
+    labels, proba = result.labels, result.proba
+    if labels.shape != (n_test,) or labels.dtype.kind not in "iu":
+        return False
+    if n_test and not (labels.min() >= 0 and labels.max() < n_classes):
+        return False
+    return proba is None or (proba.shape == (n_test, n_classes) and proba.dtype.kind == "f")

@@ -112,7 +112,8 @@ def compare(
     )
     splits = protocol.splits(target.codes)
     prepared = PreparedFolds(X, schema, splits)
-    cache = FoldCache(keep, _identity(X, target, protocol))
+    shapes = [(len(split.test), len(target.classes)) for split in splits]
+    cache = FoldCache(keep, _identity(X, target, protocol), shapes)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     results: dict[str, list[FoldResult]] = {name: [] for name in names}
     failed: dict[str, str] = {}

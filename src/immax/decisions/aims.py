@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.decision_rules import check_costs
 from immax.decisions.confusion import (
     f_scores,
     jaccard_scores,
@@ -25,6 +24,7 @@ from immax.decisions.confusion import (
     precisions,
     recalls,
 )
+from immax.decisions.plain_rules import check_costs
 
 __all__ = [
     "AIMS",

@@ -18,7 +18,14 @@ from immax.arrays import Array
 from immax.decisions.aims import AIMS, Aim, Budget, Costs
 from immax.decisions.confusion import confusion_matrix
 from immax.decisions.rules import Rule, check_proba, rarer_class, threshold_gains
-from immax.decisions.scorers import ScorerAim, known_scorers, scorer_aim, search_by_calls
+from immax.decisions.scorers import (
+    MOST_THRESHOLDS,
+    QUICK_THRESHOLDS,
+    ScorerAim,
+    known_scorers,
+    scorer_aim,
+    search_by_calls,
+)
 from immax.decisions.weight_search import search_weights
 from immax.validation import nearest
 
@@ -64,6 +71,7 @@ def fit_rule(
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     evidence: float = EVIDENCE,
+    quick: bool = False,
 ) -> Rule:
     """Fit the rule that serves an aim best.
 
@@ -86,6 +94,9 @@ def fit_rule(
     evidence : float, default=0.75
         The weight of the observed labels beside the expectation of the probabilities: 1 for
         labels alone, 0 for the probabilities alone.
+    quick : bool, default=False
+        Search less where theory has no closed form and the thresholds of two classes cannot be
+        swept: for the comparison of many models.
 
     Returns
     -------
@@ -126,10 +137,11 @@ def fit_rule(
         aim = aim.for_classes(labels)
     if isinstance(aim, ScorerAim):
         own = None if sample_weight is None else weight
-        return Rule(labels, _gains_by_calls(p, codes, labels, aim, own), prior, aim.name, positive)
-    gains = aim.gains(labels, prior)
-    if gains is not None:
+        gains = _gains_by_calls(p, codes, labels, aim, own, quick)
         return Rule(labels, gains, prior, aim.name, positive)
+    known = aim.gains(labels, prior)
+    if known is not None:
+        return Rule(labels, known, prior, aim.name, positive)
     soft = (1 - evidence) * p
     soft[np.arange(len(p)), codes] += evidence
     soft *= weight[:, None]
@@ -144,18 +156,19 @@ def fit_rule(
                 stacklevel=2,
             )
         return Rule(labels, threshold_gains(threshold, positive or 0), prior, aim.name, positive)
-    weights = search_weights(p, soft, aim, prior)
+    weights = search_weights(p, soft, aim, prior, quick=quick)
     return Rule(labels, np.diag(weights), prior, aim.name, positive)
 
 
 def _gains_by_calls(
-    p: Array, codes: Array, labels: Array, aim: ScorerAim, weight: Array | None
+    p: Array, codes: Array, labels: Array, aim: ScorerAim, weight: Array | None, quick: bool
 ) -> Array:
     def evaluate(decisions: Array) -> float:
         return aim.value_of_labels(labels[codes], labels[decisions], weight)
 
     log_p = np.log(np.maximum(p, np.finfo(np.float64).tiny))
-    offsets = search_by_calls(log_p, evaluate, np.zeros(p.shape[1]))
+    values = QUICK_THRESHOLDS if quick else MOST_THRESHOLDS
+    offsets = search_by_calls(log_p, evaluate, np.zeros(p.shape[1]), values)
     return np.diag(np.exp(offsets - offsets.max()))
 
 

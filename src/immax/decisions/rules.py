@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.links import highest_argmax
+from immax.decisions.plain_rules import highest_argmax
 
 __all__ = ["Rule", "check_proba", "rarer_class", "threshold_gains"]
 

@@ -17,6 +17,7 @@ from immax.decisions.aims import Aim
 __all__ = ["ScorerAim", "known_scorers", "scorer_aim", "search_by_calls"]
 
 MOST_THRESHOLDS = 200
+QUICK_THRESHOLDS = 24
 MOST_PASSES = 3
 Evaluate = Callable[[Array], float]
 
@@ -33,10 +34,13 @@ class ScorerAim(Aim):
         ``scorer(estimator, X, y, sample_weight=...)``.
     label : str, default="scorer"
         Its name, as it is shown.
+    X : {array-like, sparse matrix, data frame} of shape (n, d), optional
+        What scorers that look at features are given; zeros by default.
     """
 
     scorer: Callable[..., float]
     label: str = "scorer"
+    X: Features = None
 
     @property
     def name(self) -> str:
@@ -62,7 +66,8 @@ class ScorerAim(Aim):
         model = _Labels(labels, np.unique(y))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # of rules that are only tried
-            return float(self.scorer(model, np.zeros((len(y), 1)), y, **options))
+            X = np.zeros((len(y), 1)) if self.X is None else self.X
+            return float(self.scorer(model, X, y, **options))
 
 
 class _Labels(ClassifierMixin, BaseEstimator):

@@ -19,7 +19,9 @@ MOST_ENTRIES = 4_000_000  # of the confusion matrices of one line
 MOST_PASSES = 12
 
 
-def search_weights(proba: Array, soft: Array, aim: Aim, prior: Array) -> Array:
+def search_weights(
+    proba: Array, soft: Array, aim: Aim, prior: Array, *, quick: bool = False
+) -> Array:
     """Return the weights of the best value that was found, the largest of them one.
 
     Parameters
@@ -29,6 +31,8 @@ def search_weights(proba: Array, soft: Array, aim: Aim, prior: Array) -> Array:
         How much each sample counts for each class.
     aim : Aim
     prior : ndarray of shape (c,)
+    quick : bool, default=False
+        Make two passes from one start, the square roots of the inverse class shares.
 
     Returns
     -------
@@ -37,17 +41,21 @@ def search_weights(proba: Array, soft: Array, aim: Aim, prior: Array) -> Array:
     log_p = np.log(np.maximum(proba, np.finfo(np.float64).tiny))
     log_prior = np.log(prior)
     best, best_value = np.zeros(len(prior)), -np.inf
-    for power in (0.0, -0.5, -1.0):  # from the plain rule to that of balanced accuracy
-        offsets, value = _ascend(log_p, soft, aim, power * log_prior)
+    passes = 2 if quick else MOST_PASSES
+    # from the plain rule to that of balanced accuracy
+    for power in (-0.5,) if quick else (0.0, -0.5, -1.0):
+        offsets, value = _ascend(log_p, soft, aim, power * log_prior, passes)
         if value > best_value + 1e-9:
             best, best_value = offsets, value
     return np.asarray(np.exp(best - best.max()))
 
 
-def _ascend(log_p: Array, soft: Array, aim: Aim, offsets: Array) -> tuple[Array, float]:
+def _ascend(
+    log_p: Array, soft: Array, aim: Aim, offsets: Array, passes: int
+) -> tuple[Array, float]:
     offsets = offsets.copy()
     value = _value(log_p, soft, aim, offsets)
-    for _ in range(MOST_PASSES):
+    for _ in range(passes):
         before = value
         for k in np.argsort(soft.sum(axis=0)):  # rare classes first: they matter most
             offset, new = _line(log_p, soft, aim, offsets, int(k))

@@ -12,7 +12,7 @@ from immax.kernels.gram import Kernel
 from immax.kernels.parameters import KernelLike, resolve_gamma
 from immax.kernels.rows import KernelRows, MatrixRows, Rows
 
-__all__ = ["Data", "Matrix", "Points", "build_samples"]
+__all__ = ["Data", "Matrix", "Points", "build_samples", "kernel_norms"]
 
 TILE = 1024  # rows and columns of a matrix that are compared at once
 
@@ -167,6 +167,28 @@ def build_samples(
         return Matrix(values), 1.0
     number = resolve_gamma(gamma, X, weight[kept] if few else weight)
     return Points(X, kernel, number, degree, coef0), number
+
+
+def kernel_norms(data: Data) -> Array:
+    """Return the norms of the samples in the kernel's space.
+
+    Parameters
+    ----------
+    data : Data
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not positive definite.
+    """
+    squares = data.diagonal()
+    if (squares < 0).any():
+        raise ValueError("use_radii needs a positive definite kernel: this one has no norms")
+    return np.asarray(np.sqrt(squares))
 
 
 def _check_kernel_matrix(K: Array, n: int, name: str) -> None:

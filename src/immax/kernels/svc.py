@@ -15,14 +15,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
-from immax.decision_rules import by_score
+from immax.class_weights import resolve_weights, weighted_shares
+from immax.decisions.plain_rules import by_score
 from immax.kernels.calibration import calibration_folds
 from immax.kernels.gram import Kernel
 from immax.kernels.machine import Machine, MachineOptions
 from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import KernelLike, check_parameters
-from immax.kernels.samples import build_samples
-from immax.margins import resolve_margins
+from immax.kernels.samples import build_samples, kernel_norms
+from immax.margins import class_radii, resolve_margins
 from immax.validation import Sample, training_sample
 
 __all__ = ["IMMAXSVC"]
@@ -72,6 +73,9 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is ``rho_k ∝ n_k^(1/3)`` with
         mean one, and "equal" is one for every class. Margins that are given are used as they are.
+    weights : "equal", "balanced", array-like of shape (n_classes,) or dict, default="equal"
+        Class weights of the losses, in the order of ``classes_`` or by label; "balanced" is
+        ``n / n_k``. Only their ratios matter.
     multiclass : {"max", "ovo"}, default="max"
         For three classes and more: the paper's machine of all classes at once, or a machine for
         each pair of classes, with the margins of the two, which vote.
@@ -87,6 +91,9 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         still predicted by the scores.
     random_state : int, RandomState instance or None, default=None
         Seed of the calibration's folds. None is a fixed seed.
+    use_radii : bool, default=False
+        Let margins="theory" take each class's largest norm in the kernel's space into account,
+        ``rho_k ∝ n_k^(1/3) r_k^(2/3)``. With the RBF kernel all norms are one.
 
     Attributes
     ----------
@@ -129,6 +136,9 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
     True
     """
 
+    weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+    use_radii: bool = False
+
     def __init__(
         self,
         kernel: KernelLike = "rbf",
@@ -139,12 +149,14 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         C: float = 1.0,
         lam: float | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
+        weights: str | ArrayLike | Mapping[Any, float] = "equal",
         multiclass: str = "max",
         cache_size: float = 200,
         tol: float = 1e-3,
         max_iter: int = -1,
         calibrated: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        use_radii: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -153,12 +165,14 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
         self.C = C
         self.lam = lam
         self.margins = margins
+        self.weights = weights
         self.multiclass = multiclass
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
         self.calibrated = calibrated
         self.random_state = random_state
+        self.use_radii = use_radii
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -203,7 +217,6 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
             )
         if self.calibrated:
             return self._fit_calibrated(given, checked, sample)
-        rho = resolve_margins(self.margins, sample.classes, sample.counts)
         lam = 1 / (2 * self.C * weight.sum()) if self.lam is None else float(self.lam)
         data, gamma = build_samples(
             X,
@@ -213,7 +226,12 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
             degree=self.degree,
             coef0=self.coef0,
         )
-        limits = weight / (2 * lam * weight.sum())
+        radii = None
+        if self.use_radii:
+            radii = class_radii(kernel_norms(data), labels, len(sample.classes))
+        rho = resolve_margins(self.margins, sample.classes, sample.counts, radii)
+        weights = resolve_weights(self.weights, sample.classes, sample.counts)
+        limits = weighted_shares(weight, labels, weights) / (2 * lam * weight.sum())
         machines = solve_machines(data, labels, limits, rho, self.multiclass, options)
         self._keep(machines, X, kept, sample, rho, lam, gamma)
         if not all(machine.converged for machine in machines):

@@ -414,7 +414,7 @@ def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
     return MarginsSection(
         power=float(search.best_parameters_[0]),
         lam=search.best_lam_,
-        rule=search.best_rule_,
+        rule=str(search.best_rule_),
         search=draw_search(search),
         margins=draw_margins(search, comparison.counts),
         thresholds=_thresholds(search, comparison.class_names),

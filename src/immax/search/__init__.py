@@ -1,13 +1,14 @@
 """Margins, lambda and decision rule by cross-validation."""
 
 from immax.search.classifier import IMMAXClassifierCV
+from immax.search.counted_family import CountedFamily
 from immax.search.families import (
     BoxFamily,
-    CountedFamily,
     FreeFamily,
     MarginFamily,
     PowerFamily,
     SharedTailFamily,
+    WeightedFamily,
 )
 from immax.search.svc import IMMAXSVCCV
 from immax.search.tuning import suggest_margins, suggest_method, tune
@@ -21,6 +22,7 @@ __all__ = [
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "WeightedFamily",
     "suggest_margins",
     "suggest_method",
     "tune",

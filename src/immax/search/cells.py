@@ -11,27 +11,57 @@ import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array, Features
+from immax.class_weights import weighted_shares
 from immax.losses.immax_risks import immax_risk
 from immax.penalties import Penalty, SquaredL2
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
-from immax.search.held_out import HeldOutScorer
-from immax.search.results import CellResults
+from immax.search.held_out import HeldOutCells, PointTerms
+from immax.search.samples import SearchSamples
+from immax.search.weighted_family import family_weights
 from immax.solvers import Problem, solve_grid
 from immax.solvers.problem import Risk
 
-__all__ = ["Cells", "LinearCells", "PathPoint", "linear_path"]
-
-MAX_ITER = 1000
+__all__ = ["Cells", "LinearCells", "LinearFits", "PathPoint", "linear_path"]
 
 
 class Cells(Protocol):
-    """Fits and scores all cells of a fold."""
+    """Fits all cells of a fold."""
 
     def run(
         self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
-    ) -> CellResults:
-        """Fit and score some points of the family with all penalty strengths."""
+    ) -> HeldOutCells:
+        """Fit some points of the family with all penalty strengths, and score the test part."""
+
+
+@dataclass(frozen=True)
+class LinearFits:
+    """How the linear classifiers of a search are fitted.
+
+    Attributes
+    ----------
+    loss : {"logistic", "hinge", "exponential"}
+        The surrogate.
+    form : {"auto", "sum", "max"}, default="auto"
+        With three classes or more, as in IMMAXClassifier.
+    fit_intercept : bool, default=True
+        Whether there are biases.
+    tol : float, default=1e-6
+        A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
+        step promises no larger decrease, though with a small lam and badly conditioned features
+        the objective may be off by much more.
+    max_iter : int, default=1000
+        Upper bound on the number of iterations of a fit.
+    omega : Penalty, default=SquaredL2()
+        The penalty.
+    """
+
+    loss: str
+    form: str = "auto"
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 1000
+    omega: Penalty = field(default_factory=SquaredL2)
 
 
 @dataclass(frozen=True)
@@ -40,23 +70,18 @@ class LinearCells:
 
     Attributes
     ----------
-    scorer : HeldOutScorer
-        All samples, and how they are scored.
-    tol : float
-        A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
-        step promises no larger decrease, though with a small lam and badly conditioned features
-        the objective may be off by much more.
-    omega : Penalty, default=SquaredL2()
-        The penalty.
+    samples : SearchSamples
+        All samples.
+    fits : LinearFits
+        How the classifiers are fitted.
     """
 
-    scorer: HeldOutScorer
-    tol: float
-    omega: Penalty = field(default_factory=SquaredL2)
+    samples: SearchSamples
+    fits: LinearFits
 
     def run(
         self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
-    ) -> CellResults:
+    ) -> HeldOutCells:
         """Fit to the training part of the fold and score its test part.
 
         All samples are in every fit, those of the test part with a weight of zero, so that no
@@ -75,28 +100,31 @@ class LinearCells:
 
         Returns
         -------
-        CellResults
+        HeldOutCells
             Of one test.
         """
         (test,) = fold.tests
-        scorer = self.scorer
-        weight = scorer.training_weight(fold.train)
-        counts = scorer.class_counts(weight)
-        held_out = scorer.subset(test)
+        samples = self.samples
+        weight = samples.training_weight(fold.train)
+        counts = samples.class_counts(weight)
+        X = samples.X[test]
         margins = [family.margins(point, counts) for point in points]
-        results = CellResults.empty(len(points), len(penalties), len(scorer.rules))
+        weights = [family_weights(family, point, counts) for point in points]
+        shape = len(points), len(penalties)
+        values = np.empty((*shape, len(test), 1 if counts.size == 2 else counts.size))
+        times = np.zeros((*shape, 1))
         start = time.perf_counter()
-        fits = linear_path(
-            scorer.X, scorer.y, scorer.loss, weight, margins, penalties, self.tol, omega=self.omega
-        )
-        for i, j, _, theta in fits:
-            fitted = time.perf_counter()
-            scores = _linear_scores(held_out.X, theta)
-            results.scores[i, j], results.losses[i, j] = held_out.score(scores, margins[i])
-            results.fit_times[i, j] = fitted - start
-            start = time.perf_counter()
-            results.score_times[i, j] = start - fitted
-        return results
+        for i, j, _, theta in linear_path(
+            samples.X, samples.y, self.fits, weight, margins, weights, penalties
+        ):
+            values[i, j] = _linear_scores(X, theta, self.fits.fit_intercept)
+            now = time.perf_counter()
+            times[i, j], start = now - start, now
+        terms = [
+            PointTerms(rho[None], own[None]) for rho, own in zip(margins, weights, strict=True)
+        ]
+        index = np.zeros(len(test), dtype=np.intp)
+        return HeldOutCells(values, terms, test, index, [np.arange(len(test))], times)
 
 
 class PathPoint(NamedTuple):
@@ -111,13 +139,12 @@ class PathPoint(NamedTuple):
 def linear_path(
     X: Features,
     y: Array,
-    loss: str,
+    fits: LinearFits,
     weight: Array,
     margins: Sequence[Array],
+    weights: Sequence[Array] | None,
     lams: Sequence[float] | Array,
-    tol: float,
     certify: bool = False,
-    omega: Penalty | None = None,
 ) -> Iterator[PathPoint]:
     """Fit linear classifiers with all margins for each lam, each with a warm start.
 
@@ -127,21 +154,19 @@ def linear_path(
         Features, in float32 or float64.
     y : ndarray of int, shape (n,)
         Indices of classes.
-    loss : {"logistic", "hinge", "exponential"}
-        The surrogate.
+    fits : LinearFits
+        The loss, and how it is minimised.
     weight : ndarray of shape (n,)
         Sample weights; those of held-out samples are zero.
     margins : sequence of ndarray of shape (c,)
         Margins in an order in which they change little from one to the next.
+    weights : sequence of ndarray of shape (c,), optional
+        Class weights that go with the margins; equal by default.
     lams : sequence of float
         Values of lambda, the largest first.
-    tol : float
-        Tolerance relative to the objective, as in ``immax.solvers.solve``.
     certify : bool, default=False
         Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
         next step promises no larger decrease.
-    omega : Penalty, optional
-        The penalty, by default the squared Euclidean norm.
 
     Yields
     ------
@@ -149,19 +174,22 @@ def linear_path(
         All margins of the first lam, then those of the next.
     """
     share = (weight / weight.sum()).astype(X.dtype)
+    own = [np.ones(len(rho)) for rho in margins] if weights is None else weights
+    shares = [weighted_shares(share, y, each) for each in own]
 
     def row(lam: float) -> Iterator[Problem[Risk]]:
-        for rho in margins:
-            risk = immax_risk(loss, "auto", y, rho, share)
-            yield Problem(X, risk, lam, omega=omega or SquaredL2())
+        for rho, each in zip(margins, shares, strict=True):
+            risk = immax_risk(fits.loss, fits.form, y, rho, each)
+            yield Problem(X, risk, lam, fits.fit_intercept, fits.omega)
 
-    fits = solve_grid((row(float(lam)) for lam in lams), tol, MAX_ITER, certify)
-    for number, (problem, solution) in enumerate(fits):
+    grid = solve_grid((row(float(lam)) for lam in lams), fits.tol, fits.max_iter, certify)
+    for number, (problem, solution) in enumerate(grid):
         lam_index, margin_index = divmod(number, len(margins))
         yield PathPoint(margin_index, lam_index, problem, solution.theta)
 
 
-def _linear_scores(X: Features, theta: Array) -> Array:
-    product = X @ theta[:, :-1].T
+def _linear_scores(X: Features, theta: Array, fit_intercept: bool) -> Array:
+    W = theta[:, :-1] if fit_intercept else theta
+    product = X @ W.T
     product = product.toarray() if sparse.issparse(product) else np.asarray(product)
-    return np.asarray(product + theta[:, -1])
+    return np.asarray(product + theta[:, -1] if fit_intercept else product)

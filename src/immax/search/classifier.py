@@ -4,49 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from immax.arrays import Array, Features
-from immax.linear import IMMAXClassifier
+from immax.decisions import Aim
+from immax.linear import IMMAXClassifier, feature_norms
 from immax.losses.immax_risks import immax_risk
 from immax.margins import theory_margins
 from immax.paths import lam_sequence
 from immax.penalties import Penalty, make_penalty
 from immax.search.base import MarginSearch, penalty_grid
-from immax.search.cells import Cells, LinearCells
+from immax.search.cells import Cells, LinearCells, LinearFits
+from immax.search.criteria import Purpose, Wishes
 from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, RandomState
-from immax.search.held_out import HeldOutScorer
 from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
-from immax.search.scoring import Scorer, Scoring
+from immax.search.samples import SearchSamples
 from immax.solvers import Problem
-from immax.validation import Sample, check_choice
+from immax.validation import Sample, check_choice, check_positive
 
 __all__ = ["IMMAXClassifierCV"]
 
 LAMS = np.logspace(-6, 1, 8)
 N_LAMS = 12  # along the path of a penalty that uses few features
+EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
 LABEL_TOL, PROBABILITY_TOL = 3e-5, 1e-6  # of fits whose labels, or probabilities, are scored
 LARGE = 500_000  # entries of X, from which on labels are searched for in single precision
-
-
-def _best_has(name: str) -> Callable[[IMMAXClassifierCV], bool]:
-    def check(search: IMMAXClassifierCV) -> bool:
-        if search.loss == "hinge":
-            raise AttributeError(
-                "the hinge loss does not determine probabilities, so predict_proba does not "
-                "exist; wrap the estimator in sklearn.calibration.CalibratedClassifierCV"
-            )
-        check_is_fitted(search)
-        return hasattr(search.best_estimator_, name)
-
-    return check
 
 
 class IMMAXClassifierCV(MarginSearch):
@@ -95,6 +83,10 @@ class IMMAXClassifierCV(MarginSearch):
         Whether to fit the choice to all samples.
     verbose : int, default=0
         Above zero, joblib reports its progress.
+    use_radii : bool, default=False
+        Search around the theory's margins for the radii of the classes,
+        ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
+        radii are the largest feature norms of all samples of a class.
 
     Attributes
     ----------
@@ -168,14 +160,23 @@ class IMMAXClassifierCV(MarginSearch):
         groups: ArrayLike | None = None,
         n_margins: int = 10,
         cv: CrossValidation = 5,
-        scoring: Scoring = "accuracy",
+        scoring: Any = "accuracy",
         rule: str = "auto",
-        one_se: bool = True,
+        one_se: bool | str = "auto",
         budget: int = 4000,
         n_jobs: int | None = None,
         random_state: RandomState = None,
-        refit: bool = True,
+        refit: bool | str = True,
         verbose: int = 0,
+        aim: str | Aim | Callable[..., float] | None = None,
+        costs: ArrayLike | None = None,
+        pos_label: object = None,
+        evidence: float = EVIDENCE,
+        form: str = "auto",
+        fit_intercept: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        use_radii: bool = False,
     ) -> None:
         self.loss = loss
         self.family = family
@@ -193,6 +194,15 @@ class IMMAXClassifierCV(MarginSearch):
         self.random_state = random_state
         self.refit = refit
         self.verbose = verbose
+        self.aim = aim
+        self.costs = costs
+        self.pos_label = pos_label
+        self.evidence = evidence
+        self.form = form
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.use_radii = use_radii
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -202,21 +212,31 @@ class IMMAXClassifierCV(MarginSearch):
     def _check_parameters(self) -> None:
         check_choice("loss", self.loss, ("logistic", "hinge", "exponential"))
         check_choice("rule", self.rule, ("auto", "score", "bayes"))
+        check_choice("form", self.form, ("auto", "sum", "max"))
         omega = make_penalty(self.penalty, self.l1_ratio, self.groups)
         if isinstance(self.cv, str) and not omega.smooth:
             raise ValueError(
                 f"cv='loo' needs penalty='l2'; penalty={self.penalty!r} has kinks, where a Newton "
                 "step does not lead from one model to another: take a number of folds"
             )
+        if self.loss == "hinge" and self.form == "sum":
+            raise ValueError("form='sum' exists for the logistic and exponential losses only")
         if self.loss == "hinge" and self.rule == "bayes":
             raise ValueError(
-                "rule='bayes' needs probabilities, which the hinge loss does not determine"
+                "rule='bayes' needs probabilities, which the hinge loss does not determine; "
+                "aim='accuracy' calibrates its scores"
             )
+        check_positive("tol", self.tol)
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
         if self.loss == "hinge" and isinstance(self.cv, str):
             raise ValueError(
                 "cv='loo' needs a smooth loss, logistic or exponential; the hinge has kinks, where "
                 "a Newton step does not lead from one model to another: take a number of folds"
             )
+
+    def _norms(self, X: Features, weight: Array) -> Array:
+        return feature_norms(X[np.flatnonzero(weight)])
 
     def _penalties(self) -> Array:
         return penalty_grid("lams", self.lams, LAMS)[::-1]
@@ -232,7 +252,8 @@ class IMMAXClassifierCV(MarginSearch):
         smooth, factor = ("logistic", 2.0) if self.loss == "hinge" else (self.loss, 1.0)
         share = (sample.weight / sample.weight.sum()).astype(X.dtype)
         risk = immax_risk(smooth, "auto", sample.labels, theory_margins(sample.counts), share)
-        return factor * lam_sequence(Problem(X, risk, 1.0, omega=omega), N_LAMS)
+        problem = Problem(X, risk, 1.0, bool(self.fit_intercept), omega)
+        return factor * lam_sequence(problem, N_LAMS)
 
     @property
     def sparse_coef_(self) -> sparse.csr_array:
@@ -247,73 +268,60 @@ class IMMAXClassifierCV(MarginSearch):
     def _loss(self) -> str:
         return self.loss
 
-    def _rules(self, scorer: Scorer) -> list[str]:
-        if self.rule != "auto":
-            return [self.rule]
-        return ["score", "bayes"] if self.loss != "hinge" and scorer.uses_labels else ["score"]
+    def _has_link(self, n_classes: int) -> bool:
+        return self.loss != "hinge" and (self.form != "max" or n_classes == 2)
 
-    def _cells(
-        self, X: Features, sample: Sample, weight: Array | None, scorer: Scorer, rules: list[str]
-    ) -> Cells:
-        omega = self._omega(X.shape[1])
-        held_out = HeldOutScorer(X, sample.labels, weight, sample.classes, self.loss, rules, scorer)
+    def _wishes(self) -> Wishes:
+        return Wishes(
+            self.aim,
+            self.costs,
+            self.scoring,
+            self.refit,
+            self.rule,
+            self.pos_label,
+            self.evidence,
+        )
+
+    def _cells(self, samples: SearchSamples, purpose: Purpose) -> Cells:
+        fits = LinearFits(
+            self.loss,
+            self.form,
+            bool(self.fit_intercept),
+            PROBABILITY_TOL,
+            int(self.max_iter),
+            self._omega(samples.X.shape[1]),
+        )
+        X = samples.X
         if isinstance(self.cv, str):
-            outputs = 1 if len(sample.classes) == 2 else len(sample.classes)
+            outputs = 1 if len(samples.classes) == 2 else len(samples.classes)
             if outputs * (X.shape[1] + 1) > MAX_PARAMETERS:
                 raise ValueError(
                     f"cv='loo' inverts a matrix of {outputs * (X.shape[1] + 1)} rows; beyond "
                     f"{MAX_PARAMETERS} take a number of folds"
                 )
-            return LeaveOneOutCells(held_out, PROBABILITY_TOL)
-        if not scorer.uses_labels:
-            return LinearCells(held_out, PROBABILITY_TOL, omega)
+            return LeaveOneOutCells(samples, fits)
+        if not purpose.uses_labels:
+            return LinearCells(samples, fits)
         entries = X.nnz if sparse.issparse(X) else X.size
         if entries >= LARGE:
             # Half the bytes take half the time, and labels need no more precision.
-            held_out = replace(held_out, X=X.astype(np.float32))
-        return LinearCells(held_out, LABEL_TOL, omega)
+            samples = replace(samples, X=X.astype(np.float32))
+        return LinearCells(samples, replace(fits, tol=LABEL_TOL))
 
-    def _final_classifier(self) -> IMMAXClassifier:
+    def _final_classifier(
+        self, penalty: float, margins: Array, weights: Array, rule: str
+    ) -> IMMAXClassifier:
         return IMMAXClassifier(
             self.loss,
-            lam=self.best_lam_,
+            form=self.form,
+            lam=penalty,
             penalty=self.penalty,
             l1_ratio=self.l1_ratio,
             groups=self.groups,
-            margins=self.best_margins_,
-            rule=self.best_rule_,
+            margins=margins,
+            weights=weights,
+            rule=rule,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
         )
-
-    @available_if(_best_has("predict_proba"))
-    def predict_proba(self, X: Features) -> Array:
-        """Return class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_refitted()
-        return self.best_estimator_.predict_proba(X)
-
-    @available_if(_best_has("predict_log_proba"))
-    def predict_log_proba(self, X: Features) -> Array:
-        """Return logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_refitted()
-        return self.best_estimator_.predict_log_proba(X)

@@ -9,6 +9,7 @@ import numpy as np
 from immax.arrays import Array
 from immax.search.families import MarginFamily, full_grid
 from immax.search.results import CellResults
+from immax.search.weighted_family import family_weights, own_grid
 
 __all__ = ["explore_family"]
 
@@ -41,12 +42,13 @@ def explore_family(
     Returns
     -------
     points : list of ndarray
-        The points that were evaluated; no two of them give the same margins.
+        The points that were evaluated; no two of them give the same margins and weights.
     results : CellResults
         Their results, in the same order.
     """
     axes = family.axes(counts, n)
-    if np.prod([float(axis.size) for axis in axes]) <= max(max_points, 1):
+    given = own_grid(family, counts, n) is not None
+    if given or np.prod([float(axis.size) for axis in axes]) <= max(max_points, 1):
         points = _distinct(full_grid(family, counts, n), family, counts)
         return points, evaluate(points)
     points = _distinct([family.centre(counts), family.plain(counts)], family, counts)
@@ -61,19 +63,20 @@ def explore_family(
             if not new:
                 continue
             points += new
-            results = CellResults.join([results, evaluate(new)], axis=0)
-            best = results.scores.mean(axis=-1).max(axis=(1, 2))
+            results = CellResults.join([results, evaluate(new)])
+            best = results.totals.max(axis=(1, 2))
             if best.max() > best[current] + 1e-12:
                 current, improved = int(best.argmax()), True
     return points, results
 
 
 def _distinct(points: Sequence[Array], family: MarginFamily, counts: Array) -> list[Array]:
-    """Return the points whose margins differ from those of all points before them."""
+    """Return the points whose margins or weights differ from those of all points before them."""
     seen: set[tuple[float, ...]] = set()
     distinct = []
     for point in points:
-        key = tuple(np.round(family.margins(point, counts), 10).tolist())
+        margins, weights = family.margins(point, counts), family_weights(family, point, counts)
+        key = tuple(np.concatenate([margins, weights]).round(10).tolist())
         if key not in seen:
             seen.add(key)
             distinct.append(point)

@@ -23,14 +23,15 @@ from immax.margins import (
     tail_margins,
     theory_margins,
 )
+from immax.search.weighted_family import WeightedFamily, own_grid
 
 __all__ = [
     "BoxFamily",
-    "CountedFamily",
     "FreeFamily",
     "MarginFamily",
     "PowerFamily",
     "SharedTailFamily",
+    "WeightedFamily",
     "full_grid",
     "resolve_family",
 ]
@@ -266,60 +267,10 @@ class FreeFamily:
         return list(np.linspace(low, high, n, axis=1))
 
 
-@dataclass(frozen=True)
-class CountedFamily:
-    """A family whose class counts are given, or weighed, instead of those of the data.
-
-    Two uses: the counts of the original sample, where a resampling step comes before the
-    classifier, which then sees classes of one size and would make the theory's margins equal; and
-    radii, since the theory's margins for radii r are those for the counts ``m_k r_k^2``.
-
-    Parameters
-    ----------
-    family : str or MarginFamily, default="auto"
-        The family of the margins.
-    counts : tuple of float, optional
-        Counts that take the place of those of the data, in the order of the classes.
-    radii : tuple of float, optional
-        The largest feature norm within each class.
-
-    Examples
-    --------
-    >>> CountedFamily("power", counts=(8000, 1000)).margins([1 / 3], [500, 500])
-    array([1.33333333, 0.66666667])
-    """
-
-    family: str | MarginFamily = "auto"
-    counts: tuple[float, ...] | None = None
-    radii: tuple[float, ...] | None = None
-
-    def _own(self, counts: ArrayLike) -> Vector:
-        m = class_vector(counts, "counts")
-        if self.counts is not None:
-            m = class_vector(self.counts, "the family's counts", m.size)
-        if self.radii is not None:
-            m = m * class_vector(self.radii, "the family's radii", m.size) ** 2
-        return m
-
-    def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        return resolve_family(self.family).margins(parameters, self._own(counts))
-
-    def centre(self, counts: ArrayLike) -> Vector:
-        return resolve_family(self.family).centre(self._own(counts))
-
-    def plain(self, counts: ArrayLike) -> Vector:
-        return resolve_family(self.family).plain(self._own(counts))
-
-    def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
-        return resolve_family(self.family).box(self._own(counts))
-
-    def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
-        return resolve_family(self.family).axes(self._own(counts), n)
-
-
 FAMILIES: dict[str, Callable[[], MarginFamily]] = {
     "auto": PowerFamily,
     "power": PowerFamily,
+    "weighted": WeightedFamily,
     "box": BoxFamily,
     "shared_tail": SharedTailFamily,
     "free": FreeFamily,
@@ -356,6 +307,8 @@ def resolve_family(family: str | MarginFamily) -> MarginFamily:
 def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
     """Return all combinations of n values per parameter, and equal and the theory's margins.
 
+    A family with a method ``grid`` says itself which points to try.
+
     Parameters
     ----------
     family : MarginFamily
@@ -370,6 +323,9 @@ def full_grid(family: MarginFamily, counts: ArrayLike, n: int) -> list[Vector]:
     list of ndarray
         Points of the family, of which none is repeated.
     """
+    own = own_grid(family, counts, n)
+    if own is not None:
+        return own
     grid = [np.array(values) for values in product(*family.axes(counts, n))]
     for special in (family.plain(counts), family.centre(counts)):
         if not any(np.allclose(special, one, atol=1e-9) for one in grid):

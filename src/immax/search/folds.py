@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from immax.arrays import Array, Features
@@ -22,7 +23,9 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 class Splitter(Protocol):
     """A cross-validation splitter, as scikit-learn has them."""
 
-    def split(self, X: Features, y: Array) -> Iterator[tuple[Array, Array]]:
+    def split(
+        self, X: Features, y: Array, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[Array, Array]]:
         """Yield the indices of training and test samples."""
 
 
@@ -38,7 +41,12 @@ class Fold(NamedTuple):
 
 
 def make_folds(
-    cv: CrossValidation, X: Features, y: Array, weight: Array, random_state: RandomState
+    cv: CrossValidation,
+    X: Features,
+    y: Array,
+    weight: Array,
+    random_state: RandomState,
+    groups: ArrayLike | None = None,
 ) -> list[Fold]:
     """Return the folds of a search; every class is in every training part.
 
@@ -56,6 +64,8 @@ def make_folds(
         Sample weights; samples without weight do not represent their class.
     random_state : int, RandomState instance or None
         Seeds the shuffling. None is a fixed seed.
+    groups : array-like of shape (n,), optional
+        Groups of samples, for splitters that keep them together.
 
     Returns
     -------
@@ -73,11 +83,19 @@ def make_folds(
             raise ValueError(
                 f"cv must be a number of folds, a splitter, a list of folds or 'loo'; got {cv!r}"
             )
-        groups = _stratified(GROUPS, y, weight, random_state, warn=False).split(X, y)
-        return [Fold(np.arange(len(y)), [test for _, test in groups])]
+        if groups is not None:
+            raise ValueError("cv='loo' leaves out samples, not groups: take a splitter of groups")
+        parts = _stratified(GROUPS, y, weight, random_state, warn=False).split(X, y)
+        return [Fold(np.arange(len(y)), [test for _, test in parts])]
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        if groups is not None:
+            raise ValueError(
+                f"groups need a splitter that keeps them together, such as "
+                f"cv=StratifiedGroupKFold({cv}); got cv={cv!r}"
+            )
         cv = _stratified(int(cv), y, weight, random_state)
-    folds = [Fold(train, [test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)]
+    splitter = check_cv(cv, y, classifier=True)
+    folds = [Fold(train, [test]) for train, test in splitter.split(X, y, groups)]
     if not folds:
         raise ValueError("cv gives no folds")
     classes = np.unique(y)

@@ -1,106 +1,91 @@
-"""Held-out samples, scored by every decision rule."""
+"""Scores of held-out samples by all cells of a search."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from immax.arrays import Array, Features
-from immax.search.predictions import HeldOutPredictions, HeldOutScores, log_probabilities
-from immax.search.scoring import Scorer, group_means
+from immax.arrays import Array
 
-__all__ = ["HeldOutScorer", "RuleScores"]
-
-
-class RuleScores(NamedTuple):
-    """Scores of the rules (rows) for groups of samples (columns), and the groups' log-losses."""
-
-    scores: Array
-    log_losses: Array
+__all__ = ["HeldOutCells", "PointTerms"]
 
 
 @dataclass(frozen=True)
-class HeldOutScorer:
-    """Labelled samples, and how their scores are turned into those of a search.
+class PointTerms:
+    """What the models of one point of a family have for each class.
 
     Attributes
     ----------
-    X : {ndarray, sparse matrix} of shape (n, d)
-        Features.
-    y : ndarray of int, shape (n,)
-        Indices of classes.
-    weight : ndarray of shape (n,), optional
-        Sample weights.
-    classes : ndarray of shape (c,)
-        The labels.
-    loss : {"logistic", "hinge", "exponential"}
-        The surrogate.
-    rules : sequence of str
-        The decision rules to be scored.
-    scorer : Scorer
-        By which they are scored.
+    margins, weights : ndarray of shape (n_models, c)
+        Margins and class weights; they depend on the class counts of the training part.
     """
 
-    X: Features
-    y: Array
-    weight: Array | None
-    classes: Array
-    loss: str
-    rules: Sequence[str]
-    scorer: Scorer
+    margins: Array
+    weights: Array
 
-    def training_weight(self, train: Array) -> Array:
-        """Return the weight of every sample in a fit to these rows; of others it is zero."""
-        weight = np.zeros(self.y.size)
-        np.add.at(weight, train, 1.0 if self.weight is None else self.weight[train])
-        return weight
 
-    def class_counts(self, weight: Array) -> Array:
-        """Return the total weight of each class."""
-        return np.bincount(self.y, weights=weight, minlength=self.classes.size)
+@dataclass(frozen=True)
+class HeldOutCells:
+    """Scores of samples by models that were not fitted to them, for all cells.
 
-    def subset(self, rows: Array) -> HeldOutScorer:
-        """Return the scorer of some of the samples."""
-        weight = None if self.weight is None else self.weight[rows]
-        return replace(self, X=self.X[rows], y=self.y[rows], weight=weight)
+    Attributes
+    ----------
+    values : ndarray of shape (n_points, n_penalties, n, k)
+        The scores; k is one for two classes.
+    terms : sequence of PointTerms
+        Margins and weights of the models of each point.
+    rows : ndarray of int, shape (n,)
+        The samples.
+    model_index : ndarray of int, shape (n,)
+        Which of a point's models scored each sample.
+    groups : sequence of ndarray of int
+        The positions of the samples of each test.
+    fit_times : ndarray of shape (n_points, n_penalties, n_tests)
+        Seconds.
+    """
 
-    def score(
-        self,
-        scores: Array,
-        rho: Array,
-        groups: Sequence[Array] | None = None,
-        model_index: Array | None = None,
-    ) -> RuleScores:
-        """Score the samples by every rule.
+    values: Array
+    terms: Sequence[PointTerms]
+    rows: Array
+    model_index: Array
+    groups: Sequence[Array]
+    fit_times: Array
+
+    @classmethod
+    def pool(cls, parts: Sequence[HeldOutCells]) -> Self:
+        """Return the held-out samples of all folds together.
 
         Parameters
         ----------
-        scores : ndarray of shape (n, c), or (n, 1) for two classes
-            Scores of the classes by a model that was not fitted to the sample.
-        rho : ndarray of shape (c,) or (n_models, c)
-            The margins of the model, or of each of several.
-        groups : sequence of ndarray of int, optional
-            Rows that are scored together; by default all of them.
-        model_index : ndarray of int, shape (n,), optional
-            The row of the margins that belongs to each sample.
+        parts : sequence of HeldOutCells
+            The same cells, on the test parts of several folds.
 
         Returns
         -------
-        RuleScores
-            Scores of every rule and group, and the log-loss of every group, which is zero for
-            the hinge.
+        HeldOutCells
         """
-        groups = [np.arange(self.y.size)] if groups is None else groups
-        labels = self.classes[self.y]
-        model = HeldOutPredictions(HeldOutScores(self.classes, scores, rho, self.loss, model_index))
-        by_rule = [
-            self.scorer.score_groups(model.with_rule(rule), self.X, labels, self.weight, groups)
-            for rule in self.rules
+        groups, index = list[Array](), list[Array]()
+        n, models = 0, 0
+        for part in parts:
+            groups += [rows + n for rows in part.groups]
+            index.append(part.model_index + models)
+            n += part.rows.size
+            models += len(part.terms[0].margins)
+        terms = [
+            PointTerms(
+                np.concatenate([part.terms[i].margins for part in parts]),
+                np.concatenate([part.terms[i].weights for part in parts]),
+            )
+            for i in range(len(parts[0].terms))
         ]
-        losses = np.zeros(len(groups))
-        if self.loss != "hinge":
-            losses[:] = group_means(-log_probabilities(model, labels), self.weight, groups)
-        return RuleScores(np.array(by_rule), losses)
+        return cls(
+            np.concatenate([part.values for part in parts], axis=2),
+            terms,
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate(index),
+            groups,
+            np.concatenate([part.fit_times for part in parts], axis=2),
+        )

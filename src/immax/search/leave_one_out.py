@@ -20,14 +20,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from immax.arrays import Array
+from immax.class_weights import weighted_shares
 from immax.losses.immax_risks import immax_risk
 from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import SmoothRisk
-from immax.search.cells import linear_path
+from immax.search.cells import LinearFits, linear_path
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
-from immax.search.held_out import HeldOutScorer
-from immax.search.results import CellResults
+from immax.search.held_out import HeldOutCells, PointTerms
+from immax.search.samples import SearchSamples
+from immax.search.weighted_family import family_weights
 from immax.solvers import Problem
 from immax.solvers.newton import unit_hessian
 from immax.solvers.problem import is_smooth
@@ -43,18 +45,18 @@ class LeaveOneOutCells:
 
     Attributes
     ----------
-    scorer : HeldOutScorer
-        All samples, and how they are scored.
-    tol : float
-        The tolerance of a fit, as in ``LinearCells``.
+    samples : SearchSamples
+        All samples.
+    fits : LinearFits
+        How the classifiers are fitted.
     """
 
-    scorer: HeldOutScorer
-    tol: float
+    samples: SearchSamples
+    fits: LinearFits
 
     def run(
         self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
-    ) -> CellResults:
+    ) -> HeldOutCells:
         """Fit to all samples and score each by the model of the others, in groups.
 
         Parameters
@@ -70,32 +72,35 @@ class LeaveOneOutCells:
 
         Returns
         -------
-        CellResults
+        HeldOutCells
             With a test for each group.
         """
         train, groups = fold
-        scorer = self.scorer
-        weight = scorer.training_weight(train)
-        counts = scorer.class_counts(weight)
+        samples = self.samples
+        weight = samples.training_weight(train)
+        counts = samples.class_counts(weight)
         margins = [family.margins(point, counts) for point in points]
-        less = [_less_one(counts, k, weight[scorer.y == k]) for k in range(counts.size)]
-        without = [np.array([family.margins(point, m) for m in less]) for point in points]
-        shape = len(points), len(penalties), len(scorer.rules), len(groups)
-        results = CellResults.empty(*shape)
+        weights = [family_weights(family, point, counts) for point in points]
+        less = [_less_one(counts, k, weight[samples.y == k]) for k in range(counts.size)]
+        terms = [
+            PointTerms(
+                np.array([family.margins(point, m) for m in less]),
+                np.array([family_weights(family, point, m) for m in less]),
+            )
+            for point in points
+        ]
+        n, shape = samples.y.size, (len(points), len(penalties))
+        values = np.empty((*shape, n, 1 if counts.size == 2 else counts.size))
+        times = np.zeros((*shape, len(groups)))
         start = time.perf_counter()
-        fits = linear_path(scorer.X, scorer.y, scorer.loss, weight, margins, penalties, self.tol)
+        fits = linear_path(samples.X, samples.y, self.fits, weight, margins, weights, penalties)
         for i, j, problem, theta in fits:
             if not is_smooth(problem):
                 raise TypeError("leave-one-out scores need a smooth loss")
-            scores = left_out_scores(problem, theta, scorer, weight, without[i])
-            fitted = time.perf_counter()
-            results.scores[i, j], results.losses[i, j] = scorer.score(
-                scores, without[i], groups, model_index=scorer.y
-            )
-            results.fit_times[i, j] = (fitted - start) / len(groups)
-            start = time.perf_counter()
-            results.score_times[i, j] = (start - fitted) / len(groups)
-        return results
+            values[i, j] = left_out_scores(problem, theta, samples, weight, terms[i], self.fits)
+            now = time.perf_counter()
+            times[i, j], start = (now - start) / len(groups), now
+        return HeldOutCells(values, terms, np.arange(n), samples.y, groups, times)
 
 
 def _less_one(counts: Array, k: int, weights: Array) -> Array:
@@ -108,9 +113,10 @@ def _less_one(counts: Array, k: int, weights: Array) -> Array:
 def left_out_scores(
     problem: Problem[SmoothRisk],
     theta: Array,
-    scorer: HeldOutScorer,
+    samples: SearchSamples,
     weight: Array,
-    margins: Array,
+    terms: PointTerms,
+    fits: LinearFits,
 ) -> Array:
     """Return the scores of every sample by the model of all others, up to a Newton step.
 
@@ -120,12 +126,14 @@ def left_out_scores(
         The problem of all samples, dense or sparse.
     theta : ndarray of the problem's shape
         Its solution, or close to it: the step corrects what is missing.
-    scorer : HeldOutScorer
+    samples : SearchSamples
         The samples.
     weight : ndarray of shape (n,)
-        Their weights in the problem.
-    margins : ndarray of shape (c, c)
-        In row k the margins without a sample of class k.
+        Their weights in the problem, without those of the classes.
+    terms : PointTerms
+        In row k the margins and weights without a sample of class k.
+    fits : LinearFits
+        The loss.
 
     Returns
     -------
@@ -146,21 +154,21 @@ def left_out_scores(
 
     share = weight / weight.sum()
     shrink = problem.scores(step(problem.penalty_gradient(theta)))
-    shrink *= share[:, None]
     slopes = np.empty_like(scores)
     move = np.empty_like(scores)
-    for own, rho in enumerate(margins):
-        rows = np.flatnonzero((scorer.y == own) & (weight > 0))
-        risk = immax_risk(scorer.loss, "auto", scorer.y, rho, share.astype(problem.dtype))
+    for own, (rho, weights) in enumerate(zip(terms.margins, terms.weights, strict=True)):
+        rows = np.flatnonzero((samples.y == own) & (weight > 0))
+        each = weighted_shares(share, samples.y, weights).astype(problem.dtype)
+        risk = immax_risk(fits.loss, fits.form, samples.y, rho, each)
         assert not isinstance(risk, MaxRisk)  # the hinge was refused
         _, gradient = risk.value_gradient(scores)
         towards = step(problem.pull_back(gradient) + problem.penalty_gradient(theta))
         mean = weight[rows].mean()
         move[rows] = problem.scores(towards)[rows] * (weight[rows] / mean)[:, None]
+        move[rows] -= shrink[rows] * each[rows, None]
         slopes[rows] = gradient[rows]
     absent = weight == 0
     move[absent] = slopes[absent] = 0
-    move -= shrink
     leverage = _quadratic(problem, inverse.reshape(k, width, k, width))
     blocks = np.empty((len(scores), k, k))
     for a in range(k):

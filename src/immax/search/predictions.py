@@ -10,6 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from immax.arrays import Array, Features
+from immax.calibration import ScoreCalibration, fit_calibration
+from immax.class_weights import divide_out
+from immax.decisions import Rule
 from immax.links import by_score, decide, immax_proba
 
 __all__ = ["HeldOutPredictions", "HeldOutScores", "log_probabilities"]
@@ -30,9 +33,13 @@ class HeldOutScores:
     rho : ndarray of shape (c,) or (n_models, c)
         The margins of the model, or of each of several.
     loss : {"logistic", "hinge", "exponential"}
-        The surrogate that the model was trained with.
+        The surrogate that the models were trained with.
     model_index : ndarray of int, shape (n,), optional
         ``rho[model_index[i]]`` are the margins of the model that scored sample i.
+    weights : ndarray of the shape of ``rho``, optional
+        Class weights; equal by default.
+    calibration : ScoreCalibration, optional
+        Gives the probabilities in place of the loss's own link.
     """
 
     classes: Array
@@ -40,11 +47,33 @@ class HeldOutScores:
     rho: Array
     loss: str
     model_index: Array | None = None
+    weights: Array | None = None
+    calibration: ScoreCalibration | None = None
+
+    def calibrated(self, y: Array, weight: Array | None) -> HeldOutScores:
+        """Return the scores with probabilities that are fitted to the labels.
+
+        Parameters
+        ----------
+        y : ndarray of int, shape (n,)
+            Class indices.
+        weight : ndarray of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        HeldOutScores
+        """
+        calibration = fit_calibration(self.values, y, len(self.classes), weight)
+        return replace(self, calibration=calibration)
 
     def subset(self, rows: Array) -> HeldOutScores:
         """Return the scores of some of the samples."""
         index = None if self.model_index is None else self.model_index[rows]
-        return replace(self, values=self.values[rows], model_index=index)
+        part = replace(self, values=self.values[rows], model_index=index)
+        if "proba" in self.__dict__:
+            part.__dict__["proba"] = self.proba[rows]
+        return part
 
     @property
     def decision(self) -> Array:
@@ -54,19 +83,24 @@ class HeldOutScores:
     @cached_property
     def proba(self) -> Array:
         """Class probabilities, of shape (n, c)."""
-        scores = self.decision
+        if self.calibration is not None:
+            return self.calibration.proba(self.decision)
+        weights = np.ones_like(self.rho) if self.weights is None else self.weights
         if self.model_index is None:
-            return immax_proba(scores, self.rho, self.loss, expected_calls=CELLS)
-        proba = np.empty((len(scores), len(self.classes)))
+            return self._linked(self.decision, self.rho, weights)
+        proba = np.empty((len(self.values), len(self.classes)))
         for model, rho in enumerate(self.rho):
             rows = np.flatnonzero(self.model_index == model)
             if rows.size:
-                proba[rows] = immax_proba(scores[rows], rho, self.loss, expected_calls=CELLS)
+                proba[rows] = self._linked(self.decision[rows], rho, weights[model])
         return proba
+
+    def _linked(self, scores: Array, rho: Array, weights: Array) -> Array:
+        return divide_out(immax_proba(scores, rho, self.loss, expected_calls=CELLS), weights)
 
 
 def _has_probabilities(model: HeldOutPredictions) -> bool:
-    return model.held_out.loss != "hinge"
+    return model.held_out.calibration is not None or model.held_out.loss != "hinge"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,21 +113,25 @@ class HeldOutPredictions(ClassifierMixin, BaseEstimator):
     ----------
     held_out : HeldOutScores
         Scores of the samples.
-    rule : {"score", "bayes"}, default="score"
-        Whether the label has the highest score or the highest probability.
+    rule : {"score", "bayes"} or Rule, default="score"
+        Whether the label has the highest score or the highest probability, or is that of a rule.
     """
 
     held_out: HeldOutScores
-    rule: str = "score"
+    rule: str | Rule = "score"
 
     @property
     def classes_(self) -> Array:
         """The labels."""
         return self.held_out.classes
 
-    def with_rule(self, rule: str) -> HeldOutPredictions:
+    def with_rule(self, rule: str | Rule) -> HeldOutPredictions:
         """Return the predictions of the same scores by another rule."""
         return HeldOutPredictions(self.held_out, rule)
+
+    def subset(self, rows: Array) -> HeldOutPredictions:
+        """Return the predictions for some of the samples."""
+        return HeldOutPredictions(self.held_out.subset(rows), self.rule)
 
     def decision_function(self, X: Features) -> Array:  # noqa: ARG002
         """Return the scores."""
@@ -106,6 +144,8 @@ class HeldOutPredictions(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Features) -> Array:  # noqa: ARG002
         """Return labels by the rule."""
+        if isinstance(self.rule, Rule):
+            return self.rule.predict(self.held_out.proba)
         if self.rule == "bayes":
             return np.asarray(self.classes_[decide(self.held_out.proba)])
         return np.asarray(self.classes_[by_score(self.held_out.decision)])

@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils.metaestimators import available_if
 
 from immax.arrays import Array, Features
+from immax.decisions import AIMS, Aim
+from immax.decisions.confusion import confusion_matrix
 from immax.search.predictions import HeldOutPredictions, log_probabilities
 
 __all__ = ["Scorer", "ScorerFunction", "Scoring", "group_means", "resolve_scoring"]
@@ -48,17 +49,11 @@ PER_SAMPLE: Mapping[str, _Known] = MappingProxyType(
 class _ProbingClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that is always right, and records which of its methods are called."""
 
-    def __init__(self, y: Array, classes: Array, has_proba: bool) -> None:
+    def __init__(self, y: Array, classes: Array) -> None:
         self.y = y
         self.classes = classes
-        self.has_proba = has_proba
         self.classes_ = classes
         self.requested: set[str] = set()
-
-    def _has_proba(self) -> bool:
-        if not self.has_proba:
-            self.requested.add("predict_proba")
-        return self.has_proba
 
     def _indicators(self) -> Array:
         return np.equal.outer(self.y, self.classes).astype(np.float64)
@@ -72,7 +67,6 @@ class _ProbingClassifier(ClassifierMixin, BaseEstimator):
         indicators = self._indicators()
         return 2 * indicators[:, 1] - 1 if len(self.classes) == 2 else indicators
 
-    @available_if(_has_proba)
     def predict_proba(self, X: Features) -> Array:  # noqa: ARG002
         self.requested.add("predict_proba")
         return self._indicators()
@@ -116,18 +110,26 @@ class Scorer:
     per_sample : callable, optional
         For scores that are means over samples: the contribution of each, computed without
         scikit-learn's validation, which takes longer than a fit.
+    aim : Aim, optional
+        For scores that depend on the confusion matrix alone, computed from it likewise.
+    positive : int, default=1
+        The class that aims for two classes are about: that of the label 1, as in scikit-learn.
+    only_labels : bool, default=False
+        Whether it looks at nothing but labels, so that it can be an aim.
     """
 
     function: ScorerFunction
     uses_labels: bool
     uses_weights: bool = True
     per_sample: PerSample | None = None
+    aim: Aim | None = None
+    positive: int = 1
+    only_labels: bool = False
 
     @classmethod
     def probe(
         cls,
         scoring: Scoring,
-        loss: str,
         X: Features,
         y: Array,
         weight: Array | None,
@@ -139,8 +141,6 @@ class Scorer:
         ----------
         scoring : str, callable or None
             As in ``resolve_scoring``.
-        loss : {"logistic", "hinge", "exponential"}
-            The surrogate; the hinge has no probabilities.
         X : {ndarray, sparse matrix} of shape (n, d)
             Features of some held-out samples, for scorers that look at them.
         y : ndarray of shape (n,)
@@ -154,36 +154,29 @@ class Scorer:
         -------
         Scorer
             The scorer with its requirements.
-
-        Raises
-        ------
-        ValueError
-            If it needs probabilities and the loss does not determine them.
         """
         function = resolve_scoring(scoring)
         if scoring is None or isinstance(scoring, str):
             known = PER_SAMPLE.get(scoring or "accuracy")
             if known is not None:
-                if not known.uses_labels:
-                    _check_probabilities(scoring, loss)
-                return cls(function, known.uses_labels, per_sample=known.function)
-        model = _ProbingClassifier(y, classes, has_proba=loss != "hinge")
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # those of perfect predictions say nothing
-                uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
-                if not uses_weights:
-                    function(model, X, y)
-        except AttributeError:
-            if "predict_proba" in model.requested:
-                _check_probabilities(scoring, loss)
-            raise
-        return cls(function, "predict" in model.requested, uses_weights)
+                labels = known.uses_labels
+                return cls(function, labels, per_sample=known.function, only_labels=labels)
+        model = _ProbingClassifier(y, classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of perfect predictions say nothing
+            uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
+            if not uses_weights:
+                function(model, X, y)
+        aim = AIMS[scoring]() if isinstance(scoring, str) and scoring in AIMS else None
+        labels = "predict" in model.requested
+        positive = int(np.argmax(classes == 1)) if aim is not None and aim.two_classes else 1
+        only = model.requested == {"predict"}
+        return cls(function, labels, uses_weights, None, aim, positive, only)
 
     def score_groups(
         self,
         model: HeldOutPredictions,
-        X: Features,
+        features: Callable[[int], Features],
         y: Array,
         weight: Array | None,
         groups: Sequence[Array],
@@ -194,8 +187,8 @@ class Scorer:
         ----------
         model : HeldOutPredictions
             Predictions for all samples.
-        X : {ndarray, sparse matrix} of shape (n, d)
-            Their features.
+        features : callable
+            Returns the features of a group, by its number.
         y : ndarray of shape (n,)
             Their labels.
         weight : ndarray of shape (n,), optional
@@ -210,15 +203,29 @@ class Scorer:
         """
         if self.per_sample is not None:
             return group_means(self.per_sample(model, y), weight, groups)
-        if len(groups) == 1:
-            return [self._score(model, X, y, weight)]
+        if self.aim is not None:
+            return self._aim_values(model, y, weight, groups)
         weights = [None if weight is None else weight[rows] for rows in groups]
         return [
-            self._score(
-                HeldOutPredictions(model.held_out.subset(rows), model.rule), X[rows], y[rows], own
-            )
-            for rows, own in zip(groups, weights, strict=True)
+            self._score(model.subset(rows), features(number), y[rows], own)
+            for number, (rows, own) in enumerate(zip(groups, weights, strict=True))
         ]
+
+    def _aim_values(
+        self, model: HeldOutPredictions, y: Array, weight: Array | None, groups: Sequence[Array]
+    ) -> list[float]:
+        """Return the values of a metric that depends on the confusion matrix alone."""
+        assert self.aim is not None
+        classes = model.classes_
+        true, labels = np.searchsorted(classes, y), np.searchsorted(classes, model.predict(None))
+        c = len(classes)
+        tables = [
+            confusion_matrix(
+                true[rows], labels[rows], c, c, None if weight is None else weight[rows]
+            )
+            for rows in groups
+        ]
+        return [float(value) for value in self.aim.value(np.stack(tables), self.positive)]
 
     def _score(
         self, model: HeldOutPredictions, X: Features, y: Array, weight: Array | None
@@ -226,14 +233,6 @@ class Scorer:
         if weight is not None and self.uses_weights:
             return float(self.function(model, X, y, sample_weight=weight))
         return float(self.function(model, X, y))
-
-
-def _check_probabilities(scoring: Scoring, loss: str) -> None:
-    if loss == "hinge":
-        raise ValueError(
-            f"scoring={scoring!r} needs probabilities, which the hinge loss does not "
-            "determine; take loss='logistic', or another scorer"
-        )
 
 
 def _takes_weights(

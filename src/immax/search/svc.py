@@ -13,20 +13,23 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from immax.arrays import Array, Features
+from immax.class_weights import weighted_shares
+from immax.decisions import Aim
 from immax.kernels.gram import KERNELS
 from immax.kernels.machine import MachineOptions
 from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import check_parameters, resolve_gamma
-from immax.kernels.samples import Data, Points, build_samples
+from immax.kernels.samples import Data, Points, build_samples, kernel_norms
 from immax.kernels.svc import IMMAXSVC
 from immax.search.base import MarginSearch, penalty_grid
 from immax.search.cells import Cells
+from immax.search.classifier import EVIDENCE
+from immax.search.criteria import Purpose, Wishes
 from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, Fold, RandomState
-from immax.search.held_out import HeldOutScorer
-from immax.search.results import CellResults
-from immax.search.scoring import Scorer, Scoring
-from immax.validation import Sample
+from immax.search.held_out import HeldOutCells, PointTerms
+from immax.search.samples import SearchSamples
+from immax.search.weighted_family import family_weights
 
 __all__ = ["IMMAXSVCCV"]
 
@@ -38,13 +41,13 @@ class MachineCells:
     """Kernel machines that share the kernel values."""
 
     data: Data
-    scorer: HeldOutScorer
+    samples: SearchSamples
     multiclass: str
     options: MachineOptions
 
     def run(
         self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
-    ) -> CellResults:
+    ) -> HeldOutCells:
         """Fit to the training part of the fold and score its test part.
 
         Parameters
@@ -60,31 +63,34 @@ class MachineCells:
 
         Returns
         -------
-        CellResults
+        HeldOutCells
             Of one test.
         """
         train, (test,) = fold
-        weight = self.scorer.training_weight(train)
+        weight = self.samples.training_weight(train)
         train = train[weight[train] > 0]
-        y, weights, part = self.scorer.y[train], weight[train], self.data.subset(train)
-        counts = self.scorer.class_counts(weight)
-        held_out = self.scorer.subset(test)
-        results = CellResults.empty(len(points), len(penalties), 1)
+        y, own, part = self.samples.y[train], weight[train], self.data.subset(train)
+        counts = self.samples.class_counts(weight)
+        shape = len(points), len(penalties)
+        values = np.empty((*shape, len(test), 1 if counts.size == 2 else counts.size))
+        times = np.zeros((*shape, 1))
+        terms = []
         for i, point in enumerate(points):
-            rho = family.margins(point, counts)
+            rho, classes = family.margins(point, counts), family_weights(family, point, counts)
+            limits = weighted_shares(own, y, classes)
+            terms.append(PointTerms(rho[None], classes[None]))
             for j, C in enumerate(penalties):
                 start = time.perf_counter()
-                machines = solve_machines(part, y, C * weights, rho, self.multiclass, self.options)
-                fitted = time.perf_counter()
+                machines = solve_machines(part, y, C * limits, rho, self.multiclass, self.options)
                 coefficients = np.concatenate([machine.coefficients for machine in machines])
                 biases = np.concatenate([machine.biases for machine in machines])
                 scores = self.data.scores(test, train, coefficients) + biases
                 if rho.size > 2 and self.multiclass == "ovo":
                     scores = votes(scores, rho.size)
-                results.scores[i, j], _ = held_out.score(scores, rho)
-                results.fit_times[i, j] = fitted - start
-                results.score_times[i, j] = time.perf_counter() - fitted
-        return results
+                values[i, j] = scores
+                times[i, j] = time.perf_counter() - start
+        index = np.zeros(len(test), dtype=np.intp)
+        return HeldOutCells(values, terms, test, index, [np.arange(len(test))], times)
 
 
 class IMMAXSVCCV(MarginSearch):
@@ -133,6 +139,10 @@ class IMMAXSVCCV(MarginSearch):
         Whether to fit the choice to all samples.
     verbose : int, default=0
         Above zero, joblib reports its progress.
+    use_radii : bool, default=False
+        Search around the theory's margins for the radii of the classes,
+        ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
+        radii are the largest norms in the kernel's space of all samples of a class.
 
     Attributes
     ----------
@@ -205,15 +215,20 @@ class IMMAXSVCCV(MarginSearch):
         n_margins: int = 10,
         multiclass: str = "max",
         cv: CrossValidation = 5,
-        scoring: Scoring = "accuracy",
-        one_se: bool = True,
+        scoring: Any = "accuracy",
+        one_se: bool | str = "auto",
         budget: int = 2000,
         cache_size: float = 1000,
         tol: float = 1e-3,
         n_jobs: int | None = None,
         random_state: RandomState = None,
-        refit: bool = True,
+        refit: bool | str = True,
         verbose: int = 0,
+        aim: str | Aim | Callable[..., float] | None = None,
+        costs: ArrayLike | None = None,
+        pos_label: object = None,
+        evidence: float = EVIDENCE,
+        use_radii: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -233,6 +248,11 @@ class IMMAXSVCCV(MarginSearch):
         self.random_state = random_state
         self.refit = refit
         self.verbose = verbose
+        self.aim = aim
+        self.costs = costs
+        self.pos_label = pos_label
+        self.evidence = evidence
+        self.use_radii = use_radii
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -267,6 +287,12 @@ class IMMAXSVCCV(MarginSearch):
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         return validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
 
+    def _norms(self, X: Features, weight: Array) -> Array:
+        data, _ = build_samples(
+            X, self.kernel, weight, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
+        return kernel_norms(data)
+
     def _penalties(self) -> Array:
         return penalty_grid("Cs", self.Cs, CS)
 
@@ -277,26 +303,31 @@ class IMMAXSVCCV(MarginSearch):
     def _loss(self) -> str:
         return "hinge"
 
-    def _rules(self, scorer: Scorer) -> list[str]:  # noqa: ARG002
-        return ["score"]
+    def _has_link(self, n_classes: int) -> bool:  # noqa: ARG002
+        return False
 
-    def _cells(
-        self,
-        X: Features,
-        sample: Sample,
-        weight: Array | None,
-        scorer: Scorer,
-        rules: list[str],
-    ) -> Cells:
-        gamma = resolve_gamma(self.gamma, X, sample.weight) if self.kernel in KERNELS else 1.0
+    def _wishes(self) -> Wishes:
+        return Wishes(
+            self.aim, self.costs, self.scoring, self.refit, "auto", self.pos_label, self.evidence
+        )
+
+    def _cells(self, samples: SearchSamples, purpose: Purpose) -> Cells:  # noqa: ARG002
+        X = samples.X
+        weight = np.ones(X.shape[0]) if samples.weight is None else samples.weight
+        gamma = resolve_gamma(self.gamma, X, weight) if self.kernel in KERNELS else 1.0
         everything = np.ones(X.shape[0])  # samples without weight are in test parts
         data, _ = build_samples(
             X, self.kernel, everything, gamma=gamma, degree=self.degree, coef0=self.coef0
         )
         if isinstance(data, Points) and 8 * X.shape[0] ** 2 <= self.cache_size * 2**20:
             data = data.matrix()
-        held_out = HeldOutScorer(X, sample.labels, weight, sample.classes, "hinge", rules, scorer)
-        return MachineCells(data, held_out, self.multiclass, self._options())
+        return MachineCells(data, samples, self.multiclass, self._options())
 
-    def _final_classifier(self) -> IMMAXSVC:
-        return self._plain(C=self.best_C_, margins=self.best_margins_)
+    def _final_classifier(
+        self,
+        penalty: float,
+        margins: Array,
+        weights: Array,
+        rule: str,  # noqa: ARG002
+    ) -> IMMAXSVC:
+        return self._plain(C=penalty, margins=margins, weights=weights)

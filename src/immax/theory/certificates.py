@@ -12,7 +12,7 @@ from immax.arrays import Array, Features
 from immax.margins import class_vector
 from immax.theory.bounds import Bound, margin_bound, norm_cover, uniform_margin_bound
 from immax.theory.hypotheses import hypothesis, unwrap_search
-from immax.theory.margin_losses import label_numbers, zero_one_loss
+from immax.theory.margin_losses import label_numbers, margins_of, predictions, zero_one_loss
 from immax.theory.margin_search import search_margins
 from immax.theory.sample_features import describe_features, split_features
 from immax.theory.targets import Target, target_of
@@ -175,8 +175,23 @@ def _parts(
     scores, norm, squares, n_blocks = hypothesis(model, X)
     labels = label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
+    _check_predictions(model, X, scores)
     given = (scores / norm, labels, np.sqrt(squares), n_classes, delta, costs, check_proof(proof))
     return _Parts(*given, n_blocks), norm
+
+
+def _check_predictions(model: Any, X: Features, scores: Array) -> None:
+    """Refuse a model that does not predict the class of the highest (shifted) score."""
+    predicted = label_numbers(model, model.predict(X), len(scores))
+    wrong = predicted != predictions(scores)
+    if not wrong.any():
+        return
+    own = np.abs(margins_of(scores[wrong], predicted[wrong]))
+    if (own > 1e-6 * np.abs(scores).max()).any():  # not a tie, up to rounding
+        raise ValueError(
+            "predict does not choose the class of the highest score, which the bounds are for; "
+            "certify its estimator, such as best_estimator_, with rule='score'"
+        )
 
 
 def best_margins(
@@ -282,7 +297,7 @@ def _certified(
     *conditions: str,
 ) -> Certificate:
     parts, norm = _parts(model, X, y, delta, costs, proof)
-    given = getattr(unwrap_search(model)[0], "margins_", np.ones(parts.c))
+    given = getattr(unwrap_search(model).model, "margins_", np.ones(parts.c))
     rho = class_vector(given, "margins_", parts.c)
     ball, left = norm_cover(norm, delta)
     sample = (norm * parts.scores, parts.labels)

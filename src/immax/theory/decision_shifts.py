@@ -7,6 +7,7 @@ always, and with more where all classes have the same margin.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ WAY_OUT = (
 )
 
 
-def decision_shift(model: Any, scores: Array, rule: Any = None) -> Array | float:
+def decision_shift(
+    model: Any, scores: Array, rule: Any = None, calibration: Any = None
+) -> Array | float:
     """Return the shift of the scores that makes the highest score the model's prediction.
 
     Parameters
@@ -34,6 +37,8 @@ def decision_shift(model: Any, scores: Array, rule: Any = None) -> Array | float
         Of a sample.
     rule : Rule, optional
         A rule that takes the place of the model's own, as a search for an aim finds it.
+    calibration : ScoreCalibration, optional
+        What makes probabilities of scores for the rule, in place of the model's link.
 
     Returns
     -------
@@ -47,9 +52,15 @@ def decision_shift(model: Any, scores: Array, rule: Any = None) -> Array | float
     """
     if rule is None and getattr(model, "rule", "score") == "score":
         return 0.0
+    proba = model._proba if calibration is None else calibration.proba
     gains = _gains(model, rule)
     if scores.ndim == 1:
-        return -_threshold(model, gains)
+        return -_threshold(proba, gains)
+    if calibration is not None:
+        raise ValueError(
+            "the bounds are for decisions by the highest score, and the search decides by "
+            f"calibrated probabilities of three classes or more: {WAY_OUT}"
+        )
     return _class_shifts(model, scores, gains)
 
 
@@ -67,7 +78,7 @@ def _gains(model: Any, rule: Any) -> Array:
     return np.eye(c) if costs is None else -check_costs(costs, c)
 
 
-def _threshold(model: Any, gains: Array) -> float:
+def _threshold(proba: Callable[[Array], Array], gains: Array) -> float:
     """Return the score from which on class 1 is predicted; the link of two classes increases."""
     one, zero = gains[1, 1] - gains[1, 0], gains[0, 0] - gains[0, 1]
     if not (one > 0 and zero > 0):
@@ -75,7 +86,7 @@ def _threshold(model: Any, gains: Array) -> float:
     wanted = zero / (zero + one)
 
     def excess(score: float) -> float:
-        return float(model._proba(np.array([score]))[0, 1]) - wanted
+        return float(proba(np.array([score]))[0, 1]) - wanted
 
     reach = 1.0
     while excess(-reach) > 0 or excess(reach) < 0:

@@ -16,7 +16,7 @@ from immax.penalties.registry import group_numbers
 from immax.theory.decision_shifts import decision_shift
 from immax.theory.rademacher import row_norms
 
-__all__ = ["Hypothesis", "hypothesis", "unwrap_search"]
+__all__ = ["Chosen", "Hypothesis", "hypothesis", "unwrap_search"]
 
 
 class Hypothesis(NamedTuple):
@@ -31,7 +31,15 @@ class Hypothesis(NamedTuple):
     n_blocks: int | None = None  # of a norm that sums over blocks of weights; None if Euclidean
 
 
-def unwrap_search(model: Any) -> tuple[Any, Any]:
+class Chosen(NamedTuple):
+    """A classifier, and the rule by which a search predicts with it if not its own."""
+
+    model: Any
+    rule: Any = None  # a Rule
+    calibration: Any = None  # from scores to the probabilities that the rule takes
+
+
+def unwrap_search(model: Any) -> Chosen:
     """Return the classifier that a search has chosen, and its rule if that is not the model's own.
 
     Parameters
@@ -41,15 +49,16 @@ def unwrap_search(model: Any) -> tuple[Any, Any]:
 
     Returns
     -------
-    model : fitted classifier
-    rule : Rule or None
+    Chosen
     """
-    rule = None
-    while hasattr(model, "best_estimator_"):
-        found = getattr(model, "best_rule_", None)
-        rule = found if hasattr(found, "gains") else rule
-        model = model.best_estimator_
-    return model, rule
+    chosen = Chosen(model)
+    while hasattr(chosen.model, "best_estimator_"):
+        search = chosen.model
+        chosen = chosen._replace(model=search.best_estimator_)
+        if hasattr(getattr(search, "best_rule_", None), "gains"):
+            calibration = getattr(search, "best_calibration_", None)
+            chosen = Chosen(search.best_estimator_, search.best_rule_, calibration)
+    return chosen
 
 
 def hypothesis(model: Any, X: Features) -> Hypothesis:
@@ -72,11 +81,12 @@ def hypothesis(model: Any, X: Features) -> Hypothesis:
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
         raise TypeError(f"a fitted classifier is needed; got {type(model).__name__}")
-    model, rule = unwrap_search(model)
+    chosen = unwrap_search(model)
+    model = chosen.model
     if hasattr(model, "dual_coef_") and hasattr(model, "kernel"):
-        found = _kernel(model, X, rule)
+        found = _kernel(chosen, X)
     elif hasattr(model, "coef_"):
-        found = _linear(model, X, rule)
+        found = _linear(chosen, X)
     else:
         raise TypeError(
             f"a linear classifier or a kernel machine is needed; got {type(model).__name__}. For "
@@ -87,16 +97,16 @@ def hypothesis(model: Any, X: Features) -> Hypothesis:
     return found
 
 
-def _linear(model: Any, X: Features, rule: Any) -> Hypothesis:
+def _linear(chosen: Chosen, X: Features) -> Hypothesis:
+    model = chosen.model
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
     scores = np.asarray(X @ W.T) + b
     scores = scores[:, 0] if W.shape[0] == 1 else scores
-    shift = decision_shift(model, scores, rule)
-    kinked = isinstance(model, LinearClassifier) and model.penalty_has_kinks
-    if kinked:
+    shift = decision_shift(model, scores, chosen.rule, chosen.calibration)
+    if isinstance(model, LinearClassifier) and model.penalty_has_kinks:
         return _in_blocks(model, scores + shift, W, b + shift, X)
     norm = float(np.sqrt(np.sum(W**2) + np.sum((b + shift) ** 2)))
     return Hypothesis(scores + shift, norm, row_norms(X) ** 2 + 1)
@@ -131,7 +141,8 @@ def _dual_squares(X: Features, labels: Array) -> Array:
     return np.maximum(np.asarray(largest, dtype=np.float64).ravel(), 1)
 
 
-def _kernel(model: Any, X: Features, rule: Any) -> Hypothesis:
+def _kernel(chosen: Chosen, X: Features) -> Hypothesis:
+    model = chosen.model
     dual = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     dual = np.asarray(dual, dtype=np.float64)
     if len(model.classes_) > 2 and getattr(model, "multiclass", "ovo") != "max":
@@ -158,6 +169,6 @@ def _kernel(model: Any, X: Features, rule: Any) -> Hypothesis:
     square = max(float(np.sum(dual * products.T)), 0.0)
     if (diagonal < 0).any():
         raise ValueError("the kernel is not positive definite: it has no norms")
-    shift = decision_shift(model, scores, rule)
+    shift = decision_shift(model, scores, chosen.rule, chosen.calibration)
     norm = float(np.sqrt(square + np.sum((np.asarray(model.intercept_) + shift) ** 2)))
     return Hypothesis(scores + shift, norm, diagonal + 1)

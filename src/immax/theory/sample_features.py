@@ -40,7 +40,7 @@ def describe_features(model: Any, X: Features) -> tuple[Any, Features, str]:
     if isinstance(model, Pipeline):
         names = [type(step).__name__ for _, step in model.steps[:-1] if step != "passthrough"]
         X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
-    if getattr(unwrap_search(model)[0], "gamma", None) == "scale":
+    if getattr(unwrap_search(model).model, "gamma", None) == "scale":
         names.append('gamma="scale"')
     condition = (
         f"the features were not computed from these samples, as by {', '.join(names)}."
@@ -92,7 +92,7 @@ def split_features(
         if len(model) > 1:
             steps = clone(model[:-1]).fit(_safe_indexing(X, first), labels[first])
             features = steps.transform(X)
-    own, rule = unwrap_search(classifier)
+    own, rule, _ = unwrap_search(classifier)
     if rule is not None:
         raise ValueError(
             "the search has chosen a rule for an aim, which the split cannot choose again; "

@@ -24,7 +24,9 @@ from immax.torch.losses import (
 )
 from immax.torch.margin_losses import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss
 from immax.torch.samplers import class_balanced_sampler, square_root_sampler
+from immax.torch.scaled_features import scale_features
 from immax.torch.schedules import DeferredReweighting, MarginWarmup
+from immax.torch.vocabulary import vocab_parallel_immax_loss
 
 __all__ = [
     "BalancedSoftmaxLoss",
@@ -47,5 +49,7 @@ __all__ = [
     "class_counts",
     "linear_immax_loss",
     "linear_spec_loss",
+    "scale_features",
     "square_root_sampler",
+    "vocab_parallel_immax_loss",
 ]

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.types import Device
 
-from immax.torch import links
-from immax.torch.counts import LabelSource
+from immax.torch.counts import Counts, Data, counts_of
+from immax.torch.decisions import RuleLike, decide, decide_by_rule, rule_of
 from immax.torch.margins import count_margins
-from immax.torch.surrogates import immax_binary_loss
+from immax.torch.processes import Group
+from immax.torch.surrogates import BINARY_LOSSES, immax_binary_loss
 
 __all__ = ["IMMAXBinaryLoss"]
 
 
 class IMMAXBinaryLoss(nn.Module):
-    """Logistic IMMAX of two classes on one logit, in place of ``nn.BCEWithLogitsLoss``.
+    """IMMAX of two classes on one logit, in place of ``nn.BCEWithLogitsLoss``.
 
-    ``log(1 + e^{-h / rho_1})`` for a target of 1 and ``log(1 + e^{h / rho_0})`` for 0.
+    ``Psi(h / rho_1)`` for a target of 1 and ``Psi(-h / rho_0)`` for 0, where Psi is
+    ``log(1 + e^{-u})`` unless ``loss`` says otherwise.
 
     Parameters
     ----------
-    counts : array-like of shape (2,), Dataset or array of labels, optional
-        The counts of class 0 and class 1, or labels to be counted.
+    counts : array-like of shape (2,), or dict from class number to count, optional
+        The counts of class 0 and class 1.
     alpha : float, optional
         ``rho_1 / (rho_0 + rho_1)``, the paper's parameter, in place of counts.
     total : float, optional
@@ -41,6 +44,10 @@ class IMMAXBinaryLoss(nn.Module):
         The device of the margins.
     dtype : dtype, optional
         The precision of the margins; PyTorch's default by default.
+    loss : {"logistic", "hinge", "exponential"}, default="logistic"
+        Psi. The scores of the hinge do not determine probabilities.
+    labels, dataset, minimum, radii, group
+        As in ``IMMAXLoss``.
 
     Examples
     --------
@@ -55,7 +62,7 @@ class IMMAXBinaryLoss(nn.Module):
 
     def __init__(
         self,
-        counts: LabelSource | None = None,
+        counts: Counts | None = None,
         alpha: float | None = None,
         total: float | Literal["mean"] | None = None,
         power: float = 1 / 3,
@@ -63,32 +70,67 @@ class IMMAXBinaryLoss(nn.Module):
         reduction: str = "mean",
         device: Device = None,
         dtype: torch.dtype | None = None,
+        *,
+        loss: Literal["logistic", "hinge", "exponential"] = "logistic",
+        labels: Tensor | ArrayLike | None = None,
+        dataset: Data | None = None,
+        minimum: float | None = None,
+        radii: ArrayLike | Tensor | None = None,
+        group: Group = None,
     ) -> None:
         super().__init__()
-        if (counts is None) == (alpha is None):
-            raise ValueError("one of counts and alpha must be given")
+        n_classes = None if labels is None and dataset is None else 2
+        numbers = counts_of(counts, labels, dataset, n_classes, minimum)
+        if (numbers is None) == (alpha is None):
+            raise ValueError("one of counts, labels, dataset and alpha must be given")
+        if loss not in BINARY_LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(BINARY_LOSSES)}; got {loss!r}")
         if alpha is not None:
             if not 0 < alpha < 1:
                 raise ValueError(f"alpha must be strictly between 0 and 1; got {alpha!r}")
             margins = count_margins([1 - alpha, alpha], total=total, power=1.0)
         else:
-            margins = count_margins(counts, total=total, power=power)
+            margins = count_margins(numbers, total=total, power=power, radii=radii)
         if margins.size != 2:
             raise ValueError(f"counts must be those of two classes; got {margins.size}")
         dtype = dtype or torch.get_default_dtype()
         self.register_buffer("rho", torch.tensor(margins, device=device, dtype=dtype))
         self.register_buffer("weight", weight)
         self.reduction = reduction
+        self.loss = loss
+        self.group = group
+        self.counts = None if numbers is None else tuple(numbers.tolist())
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        return immax_binary_loss(logits, target, self.rho, self._buffers["weight"], self.reduction)
+        return immax_binary_loss(
+            logits,
+            target,
+            self.rho,
+            self._buffers["weight"],
+            self.reduction,
+            self.loss,
+            self.group,
+        )
+
+    def _load_from_state_dict(self, state: Mapping[str, Tensor], prefix: str, *args: Any) -> None:
+        if any(name.startswith(prefix) for name in state):  # none in that of nn.BCEWithLogitsLoss
+            super()._load_from_state_dict(state, prefix, *args)
+
+    def _log_odds(self, logits: Tensor) -> Tensor:
+        """Return the logarithm of ``P_1 / P_0``."""
+        rho = self.rho.to(logits.dtype)
+        prior = rho[1].log() - rho[0].log()
+        if self.loss == "exponential":
+            return logits / rho[1] + logits / rho[0] + prior
+        if self.loss == "hinge":
+            raise ValueError("the hinge does not determine probabilities: calibrate its scores")
+        rise = nn.functional.softplus(logits / rho[1], threshold=1e9)
+        fall = nn.functional.softplus(-logits / rho[0], threshold=1e9)
+        return rise - fall + prior
 
     @torch.no_grad()
-    def proba(self, logits: Tensor) -> Tensor:
-        """Return the probability of class 1 by the exact link.
-
-        ``P_1 : P_0 = rho_1 (1 + e^{h / rho_1}) : rho_0 (1 + e^{-h / rho_0})``, with the margins
-        as they are.
+    def log_proba(self, logits: Tensor) -> Tensor:
+        """Return the logarithm of the probability of class 1 by the exact link.
 
         Parameters
         ----------
@@ -100,13 +142,30 @@ class IMMAXBinaryLoss(nn.Module):
         Tensor
             Of the logits' shape.
         """
-        rho = self.rho.to(logits.dtype)
-        rise = nn.functional.softplus(logits / rho[1], threshold=1e9)
-        fall = nn.functional.softplus(-logits / rho[0], threshold=1e9)
-        return torch.sigmoid(rise - fall + rho[1].log() - rho[0].log())
+        return nn.functional.logsigmoid(self._log_odds(logits))
+
+    @torch.no_grad()
+    def proba(self, logits: Tensor) -> Tensor:
+        """Return the probability of class 1 by the exact link.
+
+        With the margins as they are, ``P_1 : P_0`` is
+        ``rho_1 (1 + e^{h / rho_1}) : rho_0 (1 + e^{-h / rho_0})`` for the logistic loss and
+        ``rho_1 e^{h / rho_1} : rho_0 e^{-h / rho_0}`` for the exponential one.
+
+        Parameters
+        ----------
+        logits : Tensor of any shape
+            Scores ``h`` of class 1.
+
+        Returns
+        -------
+        Tensor
+            Of the logits' shape.
+        """
+        return torch.sigmoid(self._log_odds(logits))
 
     def predict(
-        self, logits: Tensor, rule: str = "score", costs: ArrayLike | Tensor | None = None
+        self, logits: Tensor, rule: RuleLike = "score", costs: ArrayLike | Tensor | None = None
     ) -> Tensor:
         """Predict class 0 or 1.
 
@@ -114,8 +173,8 @@ class IMMAXBinaryLoss(nn.Module):
         ----------
         logits : Tensor of shape (N,) or (N, d1, …)
             Scores of class 1.
-        rule : {"score", "bayes"}, default="score"
-            The sign of the logit, or the least expected cost.
+        rule : {"score", "bayes"}, Rule, Aim or name of an aim, default="score"
+            The sign of the logit, or the others as in ``IMMAXLoss.predict``.
         costs : array-like of shape (2,) or (2, 2), optional
             As in ``IMMAXLoss.predict``.
 
@@ -124,9 +183,12 @@ class IMMAXBinaryLoss(nn.Module):
         Tensor of int64
             Of the logits' shape.
         """
-        if rule == "score" and costs is None:
+        by_name = isinstance(rule, str)
+        if by_name and rule == "score" and costs is None:
             return (logits >= 0).long()
-        if rule != "bayes":
-            raise ValueError(f"rule must be 'score' (without costs) or 'bayes'; got {rule!r}")
         p = self.proba(logits)
-        return links.decide(torch.stack([1 - p, p], 1), costs)
+        if by_name and rule == "bayes":
+            return decide(torch.stack([1 - p, p], 1), costs)
+        if costs is not None:
+            raise ValueError(f"rule must be 'bayes' where there are costs; got {rule!r}")
+        return decide_by_rule(torch.stack([1 - p, p], 1), rule_of(rule, 2, self.counts))

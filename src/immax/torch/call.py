@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
+from immax.torch.processes import Group, add_over_processes, group_size
 from immax.torch.table import COLUMNS, Table
 
 __all__ = ["Call", "Context", "class_values"]
@@ -34,7 +36,7 @@ class Context(Protocol):
 
     saved_tensors: tuple[Tensor, ...]
     needs_input_grad: tuple[bool, ...]
-    options: tuple[float, float, int, str]
+    options: tuple[float, float, int, str, Tensor | None]
     divisor: Tensor | float | None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None: ...
@@ -62,6 +64,8 @@ class Call(NamedTuple):
         The label of samples that do not count.
     reduction : {"mean", "sum", "none"}, default="mean"
         As in cross-entropy.
+    shared_divisor : Tensor, or None
+        The divisor of a mean over several processes, if there are several.
     """
 
     target: Tensor
@@ -71,6 +75,7 @@ class Call(NamedTuple):
     weight: Tensor | None = None
     ignore_index: int = -100
     reduction: str = "mean"
+    shared_divisor: Tensor | None = None
 
     def class_weights(self) -> Tensor | None:
         """Return the product of the method's and the caller's class weights."""
@@ -83,6 +88,10 @@ class Call(NamedTuple):
 
         Only the caller's weights enter, not the method's.
         """
+        return self.own_divisor() if self.shared_divisor is None else self.shared_divisor
+
+    def own_divisor(self) -> Tensor | int:
+        """Return the divisor of a mean over the samples of this process."""
         if self.indices is self.target and self.weight is None:  # no label is to be ignored
             return self.target.numel()
         counted = self.target != self.ignore_index
@@ -100,6 +109,17 @@ class Call(NamedTuple):
         total = losses.sum()
         return total if self.reduction == "sum" else total / self.divisor()
 
+    def over_processes(self, group: Group, dtype: torch.dtype) -> Call:
+        """Return the call whose mean is over the samples of all processes of a group.
+
+        Frameworks average gradients over processes, so the divisor is the sum over processes
+        divided by their number. It is the same in the backward pass, without communication.
+        """
+        if group is None or self.reduction != "mean":
+            return self
+        total = add_over_processes(self.own_divisor(), group, self.target)
+        return self._replace(shared_divisor=(total / group_size(group)).to(dtype))
+
     def rows(self, rows: slice) -> Call:
         """Return the call for some of the samples."""
         target = self.target[rows]
@@ -112,14 +132,20 @@ class Call(NamedTuple):
         ctx.save_for_backward(
             *inputs, self.target, self.indices, self.drop, self.weight, *self.table.columns()
         )
-        ctx.options = self.table.focus, self.table.drop_rate, self.ignore_index, self.reduction
+        ctx.options = (
+            self.table.focus,
+            self.table.drop_rate,
+            self.ignore_index,
+            self.reduction,
+            self.shared_divisor,
+        )
 
     @classmethod
     def restored(cls, ctx: Context) -> tuple[tuple[Tensor, ...], Call]:
         """Return the inputs and the call that ``save`` kept."""
         own = 4 + len(COLUMNS)
         target, indices, drop, weight, *columns = ctx.saved_tensors[-own:]
-        focus, drop_rate, ignore_index, reduction = ctx.options
+        focus, drop_rate, ignore_index, reduction, shared = ctx.options
         table = Table.of_columns(columns, focus, drop_rate)
-        call = cls(target, indices, table, drop, weight, ignore_index, reduction)
+        call = cls(target, indices, table, drop, weight, ignore_index, reduction, shared)
         return ctx.saved_tensors[:-own], call

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "REDUCTIONS",
     "check_arguments",
     "check_class_vector",
     "check_classes",
@@ -36,7 +37,11 @@ def check_reduction(reduction: str) -> None:
 
 
 def check_arguments(
-    logits: Tensor, target: Tensor, reduction: str, label_smoothing: float = 0.0
+    logits: Tensor,
+    target: Tensor,
+    reduction: str,
+    label_smoothing: float = 0.0,
+    soft: bool = False,
 ) -> None:
     """Check the arguments that all losses of class numbers share, without reading a value.
 
@@ -45,11 +50,13 @@ def check_arguments(
     logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
         Scores.
     target : Tensor of integers, shape (), (N,) or (N, d1, …)
-        Labels.
+        Labels. Where ``soft`` is true, also class probabilities of the logits' shape.
     reduction : str
         As in cross-entropy.
     label_smoothing : float, default=0.0
         As in cross-entropy.
+    soft : bool, default=False
+        Whether the loss takes class probabilities as targets.
 
     Raises
     ------
@@ -63,16 +70,11 @@ def check_arguments(
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(f"label_smoothing must be from 0 to 1; got {label_smoothing!r}")
     if target.dtype not in INTEGERS:
-        raise TypeError(
-            f"target must hold class numbers, as int64; got {target.dtype} "
-            "(class probabilities are not supported)"
-        )
+        _check_soft_target(logits, target, soft)
+        return
     ndim = logits.ndim
     if ndim == 0 or not logits.is_floating_point():
-        raise ValueError(
-            "logits must be floating-point, of shape (C), (N, C) or (N, C, d1, …); "
-            f"got {logits.dtype} of shape {tuple(logits.shape)}"
-        )
+        _refuse_logits(logits)
     shape, own = logits.shape, target.shape
     if ndim == 2:  # the most frequent case, without the cost of slices
         fits = len(own) == 1 and own[0] == shape[0]
@@ -85,9 +87,38 @@ def check_arguments(
             f"{tuple(shape)}; got {tuple(own)}"
         )
     if target.device != logits.device:
-        raise ValueError(
-            f"target must be on the logits' device, {logits.device}; got {target.device}"
+        _refuse_device(logits, target)
+
+
+def _refuse_logits(logits: Tensor) -> None:
+    raise ValueError(
+        "logits must be floating-point, of shape (C), (N, C) or (N, C, d1, …); "
+        f"got {logits.dtype} of shape {tuple(logits.shape)}"
+    )
+
+
+def _refuse_device(logits: Tensor, target: Tensor) -> None:
+    raise ValueError(f"target must be on the logits' device, {logits.device}; got {target.device}")
+
+
+def _check_soft_target(logits: Tensor, target: Tensor, supported: bool) -> None:
+    """Check a target that does not consist of integers: class probabilities."""
+    if not target.is_floating_point():
+        raise TypeError(f"target must hold class numbers, as int64; got {target.dtype}")
+    if not supported:
+        raise TypeError(
+            f"target must hold class numbers, as int64; got {target.dtype} (class probabilities "
+            "are for IMMAXLoss and the losses of the catalogue)"
         )
+    if logits.ndim == 0 or not logits.is_floating_point():
+        _refuse_logits(logits)
+    if target.shape != logits.shape:
+        raise ValueError(
+            f"a target of {target.dtype} holds class probabilities, and must have the logits' "
+            f"shape, {tuple(logits.shape)}; got {tuple(target.shape)}. Class numbers must be int64"
+        )
+    if target.device != logits.device:
+        _refuse_device(logits, target)
 
 
 def is_traced() -> bool:
@@ -97,7 +128,11 @@ def is_traced() -> bool:
     -------
     bool
     """
-    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._are_functorch_transforms_active()
+        or torch._C._get_tracing_state() is not None
+    )
 
 
 def is_readable(tensor: Tensor, traced: bool | None = None) -> bool:
@@ -130,6 +165,8 @@ def check_classes(logits: Tensor, n_classes: int) -> None:
     logits : Tensor of shape (N, C, …)
     n_classes : int
     """
+    if torch._C._get_tracing_state() is not None:  # in torch.jit.trace, shapes are not numbers
+        return
     classes = _n_classes(logits)
     if classes != n_classes:
         raise ValueError(f"logits have {classes} classes, the loss has {n_classes}")
@@ -160,6 +197,8 @@ def check_class_vector(
     """
     if not isinstance(vector, Tensor):
         raise TypeError(f"{name} must be a Tensor; got {type(vector).__name__}")
+    if torch._C._get_tracing_state() is not None:
+        return
     classes = _n_classes(logits) if n_classes is None else n_classes
     if vector.shape != (classes,):
         raise ValueError(

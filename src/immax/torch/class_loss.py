@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Literal
 
 import torch
 from numpy.typing import ArrayLike
@@ -10,8 +11,13 @@ from torch import Tensor, nn
 from torch.types import Device
 
 from immax.losses.spec import LossSpec
-from immax.torch.checks import check_classes
+from immax.torch.checks import check_classes, is_traced
 from immax.torch.functional import table_loss
+from immax.torch.links import table_log_proba
+from immax.torch.probabilities import Probabilities
+from immax.torch.processes import Group
+from immax.torch.sample_weights import mean_weight
+from immax.torch.states import States, current_states
 from immax.torch.table import COLUMNS, Table, spec_columns
 
 __all__ = ["ClassLoss", "SpecLoss"]
@@ -32,6 +38,9 @@ class ClassLoss(nn.Module):
         The device of the buffers.
     dtype : dtype, optional
         The precision of the buffers; PyTorch's default by default.
+    group : ProcessGroup or "world", optional
+        Processes that train together, each on its part of a batch: a mean is then over the
+        samples of all of them. By default it is over those of this process.
     """
 
     class_weight: Tensor | None
@@ -44,6 +53,7 @@ class ClassLoss(nn.Module):
         reduction: str = "mean",
         device: Device = None,
         dtype: torch.dtype | None = None,
+        group: Group = None,
     ) -> None:
         super().__init__()
         dtype = dtype or torch.get_default_dtype()
@@ -51,6 +61,7 @@ class ClassLoss(nn.Module):
         self.register_buffer("class_weight", weights)
         self.ignore_index = ignore_index
         self.reduction = reduction
+        self.group = group
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         super().register_buffer(name, tensor, persistent)
@@ -58,9 +69,14 @@ class ClassLoss(nn.Module):
         for empty in [key for key, value in self._buffers.items() if value is None]:
             self._buffers[empty] = self._buffers.pop(empty)
 
-    def _load_from_state_dict(
-        self, state: Mapping[str, Tensor], prefix: str, *args: object
-    ) -> None:
+    def _load_from_state_dict(self, state: Mapping[str, Tensor], prefix: str, *args: Any) -> None:
+        saved_names = [name for name in state if name.startswith(prefix)]
+        if not saved_names:
+            return  # a checkpoint of cross-entropy: everything stays as it is
+        if saved_names == [prefix + "weight"] and self._buffers.get("weight") is None:
+            # The class weights of nn.CrossEntropyLoss.
+            self.class_weight = state[prefix + "weight"].detach().clone()
+            return
         # A schedule may have given class weights before the state was saved, or not yet.
         if state.get(prefix + "class_weight") is None:
             self.class_weight = None
@@ -71,7 +87,7 @@ class ClassLoss(nn.Module):
         super()._load_from_state_dict(state, prefix, *args)
 
 
-class SpecLoss(ClassLoss):
+class SpecLoss(Probabilities, ClassLoss):
     """The loss of a LossSpec.
 
     Its columns are buffers of their names, None where they change nothing; what they hold when
@@ -95,6 +111,12 @@ class SpecLoss(ClassLoss):
     dtype : dtype, optional
         The precision of the buffers; PyTorch's default by default. Logits in double precision
         should come with ``dtype=torch.float64``.
+    group : ProcessGroup or "world", optional
+        As in ``IMMAXLoss``.
+    normalize : {"batch"}, optional
+        Scale the class weights, the method's own and those that are given, to an average of one
+        over the samples of each batch, and of all processes of the group. By default the
+        method's own weights are taken as they are.
 
     Examples
     --------
@@ -102,6 +124,8 @@ class SpecLoss(ClassLoss):
     >>> criterion = SpecLoss(catalog.la([900, 90, 10], tau=0.5))
     >>> criterion(torch.zeros(2, 3), torch.tensor([0, 2])).item()
     1.4767614603042603
+    >>> criterion.proba(torch.zeros(1, 3))  # the logits lack half of the prior's logarithm
+    tensor([[0.7034, 0.2224, 0.0741]])
     """
 
     optional_buffers = ("class_weight", *COLUMNS)
@@ -115,12 +139,20 @@ class SpecLoss(ClassLoss):
         label_smoothing: float = 0.0,
         device: Device = None,
         dtype: torch.dtype | None = None,
+        *,
+        group: Group = None,
+        normalize: Literal["batch"] | None = None,
     ) -> None:
-        super().__init__(weight, ignore_index, reduction, device, dtype)
+        super().__init__(weight, ignore_index, reduction, device, dtype, group)
+        if normalize not in ("batch", None):
+            raise ValueError(f"normalize must be 'batch' or None; got {normalize!r}")
         self.spec = spec
+        self.normalize = normalize
         self.label_smoothing = label_smoothing
+        self.n_classes: int | None = spec.n_classes
         for name, column in spec_columns(spec, device, dtype).items():
             self.register_buffer(name, column)
+        self._states: States | None = current_states(self._buffers["temperature"])
 
     def table(self) -> Table:
         """Return the buffers as a Table.
@@ -142,16 +174,42 @@ class SpecLoss(ClassLoss):
         )
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
-        check_classes(logits, self.spec.n_classes)
-        return table_loss(
+        if self.n_classes is not None:
+            check_classes(logits, self.n_classes)
+        table, weight = self.table(), self._buffers["class_weight"]
+        own = None if self.normalize is None else table.weight
+        if own is not None:
+            # As cross-entropy's weights, they enter the divisor of a mean.
+            weight = own if weight is None else own * weight
+            table = table._replace(weight=None)
+        loss = table_loss(
             logits,
             target,
-            self.table(),
-            self._buffers["class_weight"],  # without the cost of Module.__getattr__
+            table,
+            weight,
             self.ignore_index,
             self.reduction,
             self.label_smoothing,
+            group=self.group,
         )
+        if own is None or weight is None:
+            return loss
+        if self.reduction != "mean" or target.is_floating_point():
+            loss = loss / mean_weight(target, weight, self.ignore_index, self.group).to(loss)
+        return loss
+
+    def _log_proba(self, logits: Tensor) -> Tensor:
+        if self.n_classes is not None:
+            check_classes(logits, self.n_classes)
+        table = self.table()
+        if not is_traced():
+            self._states = current_states(table.temperature, self._states)
+        return table_log_proba(logits, table, self._states)
+
+    def _load_from_state_dict(self, state: Mapping[str, Tensor], prefix: str, *args: Any) -> None:
+        super()._load_from_state_dict(state, prefix, *args)
+        self._states = current_states(self._buffers["temperature"])
 
     def extra_repr(self) -> str:
-        return f"{self.spec.name}, classes={self.spec.n_classes}, reduction={self.reduction!r}"
+        classes = "any" if self.n_classes is None else self.n_classes
+        return f"{self.spec.name}, classes={classes}, reduction={self.reduction!r}"

@@ -11,7 +11,7 @@ from torch import Tensor
 from immax.torch.checks import check_class_vector, is_readable, is_traced
 from immax.torch.table import Table
 
-__all__ = ["check_margins", "check_table"]
+__all__ = ["check_margins", "check_table", "known_to_be_valid"]
 
 POSITIVE = "a positive, finite number"
 NOT_NEGATIVE = "a finite number of at least 0"
@@ -69,6 +69,29 @@ def _check_values(column: Tensor, name: str, domain: str) -> bool:
             _checked.clear()
         _checked[id(column), domain] = _Checked(column, column._version, len(column), ones)
     return ones is not None
+
+
+def known_to_be_valid(margins: Tensor, length: int) -> bool:
+    """Return whether margins were checked, have not changed since, and are not all one.
+
+    Parameters
+    ----------
+    margins : Tensor
+    length : int
+        The number of classes.
+
+    Returns
+    -------
+    bool
+    """
+    checked = _checked.get((id(margins), POSITIVE))
+    return (
+        checked is not None
+        and checked.column is margins
+        and checked.version == margins._version
+        and checked.length == length
+        and checked.ones is None
+    )
 
 
 def check_margins(rho: Tensor, logits: Tensor, n_classes: int | None = None) -> bool:

@@ -78,7 +78,9 @@ def composite_loss(logits: Tensor, call: Call, label_smoothing: float = 0.0) -> 
     if call.table.focus > 0:
         return _focal(z, call)
     # The divisor of a mean has the caller's weights, but not the method's.
-    own_mean = call.reduction == "mean" and call.table.weight is not None
+    own_mean = call.reduction == "mean" and (
+        call.table.weight is not None or call.shared_divisor is not None
+    )
     loss = F.cross_entropy(
         z,
         call.target,

@@ -19,7 +19,9 @@ from immax.torch.column_checks import check_table
 from immax.torch.composite import composite_loss
 from immax.torch.fused import FusedLoss
 from immax.torch.precision import result_dtype, working_dtype
+from immax.torch.processes import Group, add_over_processes, group_size
 from immax.torch.routes import Route, choose_route
+from immax.torch.soft_targets import SoftCall, soft_target_loss
 from immax.torch.table import Table
 
 __all__ = ["immax_loss", "spec_loss", "table_loss"]
@@ -33,6 +35,7 @@ def immax_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
+    group: Group = None,
 ) -> Tensor:
     """Return the logistic IMMAX loss, ``log sum_j exp((h_j - h_y) / rho_y)``.
 
@@ -40,8 +43,9 @@ def immax_loss(
     ----------
     logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
         Scores ``h``.
-    target : Tensor of int64, shape (), (N,) or (N, d1, …)
-        Class numbers ``y``.
+    target : Tensor of int64, shape (), (N,) or (N, d1, …); or of the logits' shape
+        Class numbers ``y``; or, in floating point, class probabilities ``t``, whose loss is the
+        expected one, ``sum_k t_k L(h, k)``, as in cross-entropy.
     rho : Tensor of shape (C,)
         The margins; positive. May require a gradient.
     weight : Tensor of shape (C,), optional
@@ -52,11 +56,13 @@ def immax_loss(
         As in cross-entropy.
     label_smoothing : float, default=0.0
         As in cross-entropy, of the logits divided by the target's margin.
+    group : ProcessGroup or "world", optional
+        Processes whose samples a mean is over; see ``IMMAXLoss``.
 
     Returns
     -------
     Tensor
-        A scalar, or of the target's shape without a reduction.
+        A scalar, or one loss per sample without a reduction.
 
     Raises
     ------
@@ -85,6 +91,7 @@ def immax_loss(
         reduction,
         label_smoothing,
         temperature_name="rho",
+        group=group,
     )
 
 
@@ -107,8 +114,8 @@ def spec_loss(
     ----------
     logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
         Scores.
-    target : Tensor of int64, shape (), (N,) or (N, d1, …)
-        Class numbers.
+    target : Tensor of int64, shape (), (N,) or (N, d1, …); or of the logits' shape
+        Class numbers or class probabilities, as in ``immax_loss``.
     spec : LossSpec
         The method. Its tensors are made in each call; ``immax.torch.SpecLoss`` keeps them.
     weight, ignore_index, reduction, label_smoothing
@@ -135,7 +142,7 @@ def spec_loss(
     >>> spec_loss(logits, target, catalog.bs([75, 25])).item()  # log 4
     1.3862943649291992
     """
-    check_arguments(logits, target, reduction, label_smoothing)
+    check_arguments(logits, target, reduction, label_smoothing, soft=True)
     check_classes(logits, spec.n_classes)
     table = Table.of(spec, logits.device, working_dtype(logits.dtype))
     return table_loss(
@@ -153,6 +160,7 @@ def table_loss(
     label_smoothing: float = 0.0,
     generator: torch.Generator | None = None,
     temperature_name: str = "temperature",
+    group: Group = None,
 ) -> Tensor:
     """Return the loss of a table of per-class tensors.
 
@@ -163,8 +171,8 @@ def table_loss(
     ----------
     logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
         Scores.
-    target : Tensor of int64, shape (), (N,) or (N, d1, …)
-        Class numbers.
+    target : Tensor of int64, shape (), (N,) or (N, d1, …); or of the logits' shape
+        Class numbers or class probabilities, as in ``immax_loss``.
     table : Table
         The columns of the method.
     weight : Tensor of shape (C,), optional
@@ -179,6 +187,8 @@ def table_loss(
         The source of the draws of a table with droppable classes.
     temperature_name : str, default="temperature"
         What error messages call that column.
+    group : ProcessGroup or "world", optional
+        Processes whose samples a mean is over; see ``IMMAXLoss``.
 
     Returns
     -------
@@ -193,7 +203,7 @@ def table_loss(
     IndexError
         If a label is neither a class nor ``ignore_index``.
     """
-    check_arguments(logits, target, reduction, label_smoothing)
+    check_arguments(logits, target, reduction, label_smoothing, soft=True)
     traced = is_traced()
     unit_margins = check_table(table, logits, None, temperature_name, traced)
     if weight is not None:
@@ -203,6 +213,19 @@ def table_loss(
     without_batch = logits.ndim == 1
     if without_batch:
         logits, target = logits.unsqueeze(0), target.unsqueeze(0)
+    if target.is_floating_point():
+        loss = _soft_loss(
+            logits,
+            target,
+            table,
+            weight,
+            reduction,
+            label_smoothing,
+            generator,
+            unit_margins=unit_margins,
+            group=group,
+        )
+        return loss.squeeze(0) if without_batch and reduction == "none" else loss
     # Small batches notice even conversions that change nothing.
     if target.dtype is not torch.int64:
         target = target.long()
@@ -219,10 +242,10 @@ def table_loss(
     composite = route is Route.COMPOSITE
     # Where labels only go to F.cross_entropy, it checks them, without another pass over them.
     indices = target
-    if traced or (table.looks_up_labels if composite else not unit_margins):
+    if traced or group is not None or (table.looks_up_labels if composite else not unit_margins):
         indices = class_indices(target, logits.shape[1], ignore_index, traced)
     try:
-        if unit_margins and not composite:
+        if unit_margins and not composite and group is None:
             # On the logits as they are, so that results are equal to the last bit.
             loss = F.cross_entropy(
                 logits,
@@ -236,7 +259,9 @@ def table_loss(
             drop = None if table.droppable is None else table.draw(target, generator)
             weights = None if weight is None else weight.to(working)
             call = Call(target, indices, table.to(working), drop, weights, ignore_index, reduction)
-            if composite:
+            if group is not None:
+                call = call.over_processes(group, working)
+            if composite or unit_margins:
                 loss = composite_loss(scores, call, label_smoothing)
             else:
                 loss = FusedLoss.apply(scores, call, route)
@@ -246,3 +271,41 @@ def table_loss(
     if loss.dtype is not result:
         loss = loss.to(result)
     return loss.squeeze(0) if without_batch and reduction == "none" else loss
+
+
+def _soft_loss(
+    logits: Tensor,
+    target: Tensor,
+    table: Table,
+    weight: Tensor | None,
+    reduction: str,
+    label_smoothing: float,
+    generator: torch.Generator | None,
+    *,
+    unit_margins: bool,
+    group: Group,
+) -> Tensor:
+    """Return the loss of validated class probabilities, along dimension 1."""
+    if unit_margins and group is None:
+        return F.cross_entropy(
+            logits,
+            target.to(logits.dtype),
+            None if weight is None else weight.to(logits.dtype),
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
+    working = working_dtype(logits.dtype)
+    labels = logits.select(1, 0)  # of the shape that class numbers would have
+    call = SoftCall(
+        target.to(working),
+        table.to(working),
+        None if table.droppable is None else table.draw(labels, generator),
+        None if weight is None else weight.to(working),
+        reduction,
+        label_smoothing,
+    )
+    divisor = None
+    if group is not None and reduction == "mean":
+        n = add_over_processes(labels.numel(), group, logits)
+        divisor = (n / group_size(group)).to(working)
+    return soft_target_loss(logits.to(working), call, divisor).to(result_dtype(logits))

@@ -22,7 +22,7 @@ from immax.torch.composite import adjusted_logits, composite_loss
 from immax.torch.focal import focal_terms
 from immax.torch.routes import Route
 
-__all__ = ["Batch", "FusedLoss", "loss_and_gradient", "sample_gradient"]
+__all__ = ["Batch", "FusedLoss", "is_batch", "loss_and_gradient", "sample_gradient"]
 
 ENTRIES_PER_THREAD = 2**17
 
@@ -168,22 +168,33 @@ class FusedLoss(torch.autograd.Function):
             return batch.losses
         if call.reduction == "sum":
             return _as_scalar(batch.total, logits)
-        ctx.divisor = batch.counted if call.weight is None else call.divisor()
+        own_count = call.weight is None and call.shared_divisor is None
+        ctx.divisor = batch.counted if own_count else call.divisor()
         return _mean(batch.total, ctx.divisor, logits)
 
     @staticmethod
     def backward(ctx: _FusedContext, upstream: Tensor) -> tuple[Tensor, None, None]:
         gradient, ctx.gradient = ctx.gradient, None
         # A batch of upstream gradients does not fit into the gradient's memory.
-        if gradient is None or torch.is_grad_enabled() or _is_batch(upstream):
+        if gradient is None or torch.is_grad_enabled() or is_batch(upstream):
             return _recomputed_gradient(ctx, upstream), None, None
         factor = upstream if ctx.divisor is None else sample_gradient(upstream, ctx.divisor)
         gradient.mul_(factor.unsqueeze(1) if factor.ndim else factor)
         return gradient, None, None
 
 
-def _is_batch(upstream: Tensor) -> bool:
-    """Return whether a backward pass runs under ``vmap`` or with ``is_grads_batched``."""
+def is_batch(upstream: Tensor) -> bool:
+    """Return whether a backward pass runs under ``vmap`` or with ``is_grads_batched``.
+
+    Parameters
+    ----------
+    upstream : Tensor
+        The gradient in the loss.
+
+    Returns
+    -------
+    bool
+    """
     functorch = torch._C._functorch
     return functorch.is_batchedtensor(upstream) or functorch.is_legacy_batchedtensor(upstream)
 

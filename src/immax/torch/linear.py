@@ -20,6 +20,7 @@ from immax.torch.column_checks import check_margins
 from immax.torch.composite import composite_loss
 from immax.torch.fused import loss_and_gradient, sample_gradient
 from immax.torch.precision import autocast_on, result_dtype, working_dtype
+from immax.torch.processes import Group
 from immax.torch.routes import Route, choose_route
 from immax.torch.table import Table
 
@@ -37,6 +38,7 @@ def linear_immax_loss(
     class_weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
+    group: Group = None,
 ) -> Tensor:
     """Return ``immax_loss(F.linear(features, weight, bias), target, rho)`` in less memory.
 
@@ -58,6 +60,8 @@ def linear_immax_loss(
         The label of samples that do not count.
     reduction : {"mean", "sum", "none"}, default="mean"
         As in cross-entropy.
+    group : ProcessGroup or "world", optional
+        Processes whose samples a mean is over; see ``IMMAXLoss``.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def linear_immax_loss(
     check_margins(rho, weight, weight.shape[0])
     table = Table(temperature=rho.detach())
     return _linear_loss(
-        features, weight, target, table, bias, class_weight, ignore_index, reduction, None
+        features, weight, target, table, bias, class_weight, ignore_index, reduction, None, group
     )
 
 
@@ -93,12 +97,13 @@ def linear_spec_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     generator: torch.Generator | None = None,
+    group: Group = None,
 ) -> Tensor:
     """Return ``spec_loss(F.linear(features, weight, bias), target, spec)`` in less memory.
 
     Parameters
     ----------
-    features, weight, target, bias, class_weight, ignore_index, reduction
+    features, weight, target, bias, class_weight, ignore_index, reduction, group
         As in ``linear_immax_loss``.
     spec : LossSpec
         The method.
@@ -121,7 +126,16 @@ def linear_spec_loss(
         raise ValueError(f"weight has {weight.shape[0]} classes, the spec {spec.n_classes}")
     table = Table.of(spec, weight.device, working_dtype(weight.dtype))
     return _linear_loss(
-        features, weight, target, table, bias, class_weight, ignore_index, reduction, generator
+        features,
+        weight,
+        target,
+        table,
+        bias,
+        class_weight,
+        ignore_index,
+        reduction,
+        generator,
+        group,
     )
 
 
@@ -135,6 +149,7 @@ def _linear_loss(
     ignore_index: int,
     reduction: str,
     generator: torch.Generator | None,
+    group: Group,
 ) -> Tensor:
     if weight.ndim != 2 or features.ndim == 0 or features.shape[-1] != weight.shape[1]:
         raise ValueError(
@@ -165,7 +180,7 @@ def _linear_loss(
         class_weight,
         ignore_index,
         reduction,
-    )
+    ).over_processes(group, working)
     route = choose_route(features, call.table, by_blocks=True)
     if route is Route.COMPOSITE:
         losses = composite_loss(F.linear(features, weight, bias).to(working), call)

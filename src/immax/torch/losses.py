@@ -10,8 +10,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -19,8 +20,9 @@ from torch.types import Device
 
 from immax.losses.catalog import METHODS
 from immax.torch.class_loss import ClassLoss, SpecLoss
-from immax.torch.counts import LabelSource, as_counts
+from immax.torch.counts import Counts, Data, counts_of
 from immax.torch.margin_losses import IMMAXLoss
+from immax.torch.processes import Group
 
 __all__ = [
     "MODULES",
@@ -37,23 +39,26 @@ __all__ = [
     "VectorScalingLoss",
 ]
 
+WITHOUT_COUNTS = ("ce", "focal")  # methods whose formula has no counts
+
 
 class CatalogLoss(SpecLoss):
     """A method of the catalogue by class counts.
 
     A subclass names its method, and takes over the method's hyper-parameters and their defaults:
     ``class LDAMLoss(CatalogLoss, method="ldam")`` has the signature
-    ``LDAMLoss(counts, C=0.5, *, weight=None, …)``.
+    ``LDAMLoss(counts=None, C=0.5, *, labels=None, …)``.
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts, or labels to be counted. An array of integers that contains a zero is taken
-        for labels, since counts are positive.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts. One of ``counts``, ``labels`` and ``dataset`` must be given, unless the
+        method does not depend on counts.
     *args, **params : float
         The method's hyper-parameters, by position or by name.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
 
     Raises
     ------
@@ -68,25 +73,48 @@ class CatalogLoss(SpecLoss):
     def __init_subclass__(cls, *, method: str) -> None:
         super().__init_subclass__()
         cls.method = method
-        own = inspect.signature(METHODS[method].make).parameters.values()
-        options = inspect.signature(CatalogLoss.__init__).parameters.values()
-        keywords = [option for option in options if option.kind is option.KEYWORD_ONLY]
-        cls.__signature__ = inspect.Signature([*own, *keywords])  # type: ignore[attr-defined]
+        first, *own = inspect.signature(METHODS[method].make).parameters.values()
+        options = dict(inspect.signature(CatalogLoss.__init__).parameters)
+        options.update(inspect.signature(cls.__init__).parameters)  # with defaults of its own
+        keywords = [option for option in options.values() if option.kind is option.KEYWORD_ONLY]
+        cls.__signature__ = inspect.Signature([first.replace(default=None), *own, *keywords])  # type: ignore[attr-defined]
 
     def __init__(
         self,
-        counts: LabelSource,
+        counts: Counts | None = None,
         *args: float,
+        labels: Tensor | ArrayLike | None = None,
+        dataset: Data | None = None,
+        num_classes: int | None = None,
+        minimum: float | None = None,
         weight: ArrayLike | Tensor | None = None,
         ignore_index: int = -100,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
         device: Device = None,
         dtype: torch.dtype | None = None,
+        group: Group = None,
+        normalize: Literal["batch"] | None = None,
         **params: float,
     ) -> None:
-        spec = METHODS[self.method].make(as_counts(counts), *args, **params)
-        super().__init__(spec, weight, ignore_index, reduction, label_smoothing, device, dtype)
+        m = counts_of(counts, labels, dataset, num_classes, minimum, ignore_index)
+        if m is None and self.method not in WITHOUT_COUNTS:
+            raise ValueError("one of counts, labels and dataset must be given")
+        # A spec has a number of classes; those without counts have no column that depends on it.
+        spec = METHODS[self.method].make(np.ones(2) if m is None else m, *args, **params)
+        super().__init__(
+            spec,
+            weight,
+            ignore_index,
+            reduction,
+            label_smoothing,
+            device,
+            dtype,
+            group=group,
+            normalize=normalize,
+        )
+        self.counts = None if m is None else tuple(m.tolist())
+        self.n_classes = None if m is None else spec.n_classes
 
 
 class CrossEntropyLoss(CatalogLoss, method="ce"):
@@ -94,23 +122,49 @@ class CrossEntropyLoss(CatalogLoss, method="ce"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts, or labels to be counted; only the number of classes matters.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    counts : array-like of shape (C,), optional
+        Class counts; they change nothing, and need not be given.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
 class ReweightedLoss(CatalogLoss, method="rw"):
-    """Re-weighting: ``-(m / (C m_y)) log softmax(h)_y``.
+    """Re-weighting: ``-(m / (C m_y)) log softmax(h)_y``, with weights of average one in each batch.
+
+    As in the paper, the weights are scaled so that the average weight of the samples of a
+    mini-batch is one; as they are, they would multiply the learning rate.
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
+    normalize : {"batch"}, default="batch"
+        None takes the weights as they are.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
+
+    References
+    ----------
+    *Balancing the Scales*, appendix "Experimental details".
+
+    Examples
+    --------
+    >>> logits, target = torch.tensor([[2.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])
+    >>> ReweightedLoss([75, 25])(logits, target).item()  # weights 1 : 3
+    0.5515923500061035
     """
+
+    def __init__(
+        self,
+        counts: Counts | None = None,
+        *,
+        normalize: Literal["batch"] | None = "batch",
+        **options: Any,
+    ) -> None:
+        super().__init__(counts, normalize=normalize, **options)
 
 
 class BalancedSoftmaxLoss(CatalogLoss, method="bs"):
@@ -118,10 +172,11 @@ class BalancedSoftmaxLoss(CatalogLoss, method="bs"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
@@ -132,14 +187,15 @@ class EqualizationLoss(CatalogLoss, method="equal"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
     p : float, default=0.9
         The probability with which a sample drops the rare classes.
     threshold : float, default=1.76e-3
         Classes with ``m_k / m < threshold`` are rare.
-    weight, ignore_index, reduction, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
@@ -148,12 +204,13 @@ class LogitAdjustedLoss(CatalogLoss, method="la"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
     tau : float, default=1.0
         The exponent of the counts; positive.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
@@ -164,14 +221,15 @@ class ClassBalancedLoss(CatalogLoss, method="cb"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
     gamma : float, default=0.9999
         Strictly between 0 and 1.
     exponent : {"count", "share"}, default="count"
         "share" is the form that the paper prints: see ``immax.losses.catalog.cb``.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
@@ -180,12 +238,13 @@ class FocalLoss(CatalogLoss, method="focal"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts, or labels to be counted; only the number of classes matters.
+    counts : array-like of shape (C,), optional
+        Class counts; they change nothing, and need not be given.
     gamma : float, default=1.0
         The focal exponent; not negative.
-    weight, ignore_index, reduction, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
@@ -194,12 +253,13 @@ class LDAMLoss(CatalogLoss, method="ldam"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
     C : float, default=0.5
         The scale of the offsets; positive.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 
@@ -208,14 +268,15 @@ class VectorScalingLoss(CatalogLoss, method="vs"):
 
     Parameters
     ----------
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts ``m_k``, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
     gamma : float, default=0.15
         The exponent of the scales; not negative.
     tau : float, default=1.0
         The factor of the offsets; not negative.
-    weight, ignore_index, reduction, label_smoothing, device, dtype
-        As in ``SpecLoss``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
     """
 
 

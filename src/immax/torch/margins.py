@@ -10,23 +10,25 @@ from torch import Tensor
 
 from immax.arrays import Array, Vector
 from immax.margins import class_vector, power_margins, share_tail
-from immax.torch.counts import LabelSource, as_counts
 
 __all__ = ["count_margins"]
 
 
 def count_margins(
-    counts: LabelSource | None,
+    counts: ArrayLike | None,
     rho: ArrayLike | Tensor | None = None,
     total: float | Literal["mean"] | None = None,
     power: float = 1 / 3,
     groups: int | ArrayLike | Tensor | None = None,
+    radii: ArrayLike | Tensor | None = None,
 ) -> Vector:
     """Return margins proportional to ``count^power``, of mean one by default.
 
     Parameters
     ----------
-    counts, rho, total, power, groups
+    counts : array-like of shape (C,), or None
+        Positive class counts.
+    rho, total, power, groups, radii
         As in ``immax.torch.IMMAXLoss``.
 
     Returns
@@ -41,8 +43,10 @@ def count_margins(
     if rho is not None:
         return class_vector(_as_array(rho), "rho")
     if counts is None:
-        raise ValueError("counts or rho must be given")
-    m = class_vector(as_counts(counts), "counts")
+        raise ValueError("one of counts, labels, dataset and rho must be given")
+    m = class_vector(counts, "counts")
+    if radii is not None:
+        m = m * class_vector(_as_array(radii), "radii", m.size) ** 2
     if groups is not None:
         given = _as_array(groups)
         number = share_tail(m, int(given)) if given.ndim == 0 else given

@@ -1,11 +1,14 @@
 """The choice of the code that computes a loss.
 
 All routes compute the same loss from the same validated arguments. ``choose_route`` takes the
-first row that applies:
+first row that applies, after ``IMMAXLoss`` has tried the quick one:
 
 ===============  ===============================  ==============================================
 route            code                             when
 ===============  ===============================  ==============================================
+(quick)          ``quick.quick_loss``             ``IMMAXLoss`` without class weights, on a CPU,
+                                                  up to a million logits in a matrix, margins
+                                                  that are known to be valid, nothing traced
 COMPOSITE        ``composite.composite_loss``     under ``torch.compile``, ``torch.export`` and
                                                   the transforms of ``torch.func``
 CROSS_ENTROPY    ``F.cross_entropy``              margins whose values are all one

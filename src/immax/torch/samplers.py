@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch.utils.data import WeightedRandomSampler
 
-from immax.torch.counts import LabelSource, class_counts, labels_of
+from immax.torch.counts import class_counts
+from immax.torch.labels import LabelSource, labels_of
 
 __all__ = ["class_balanced_sampler", "square_root_sampler"]
 
@@ -18,7 +19,7 @@ def class_balanced_sampler(
 
     Parameters
     ----------
-    source : Dataset, Tensor or array-like of labels
+    source : Dataset, DataLoader, Tensor or array-like of labels
         As in ``class_counts``.
     num_samples : int, optional
         The number of draws; as many as there are samples by default.

@@ -6,12 +6,12 @@ from typing import TypedDict
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.types import Device
 
-from immax.margins import class_vector
 from immax.torch.class_loss import ClassLoss
-from immax.torch.counts import LabelSource, as_counts
+from immax.torch.counts import Counts, Data, counts_of
 from immax.torch.margin_base import MarginLoss
 
 __all__ = ["DeferredReweighting", "MarginWarmup", "WarmupState"]
@@ -31,8 +31,8 @@ class DeferredReweighting:
     ----------
     loss : nn.Module
         Any loss of this package with class weights, or ``nn.CrossEntropyLoss``.
-    counts : array-like of shape (C,), Dataset or array of labels
-        Class counts, or labels to be counted.
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts; None with ``labels`` or ``dataset``.
     start_epoch : int
         The first epoch, counted from 0, with weights.
     beta : float, default=0.9999
@@ -44,6 +44,8 @@ class DeferredReweighting:
         ``nn.CrossEntropyLoss()`` on a GPU needs it.
     dtype : dtype, optional
         The precision of the weights; PyTorch's default by default.
+    labels, dataset, minimum
+        As in ``IMMAXLoss``.
 
     Raises
     ------
@@ -64,18 +66,24 @@ class DeferredReweighting:
     def __init__(
         self,
         loss: nn.Module,
-        counts: LabelSource,
+        counts: Counts | None,
         start_epoch: int,
         beta: float = 0.9999,
         device: Device = None,
         dtype: torch.dtype | None = None,
+        *,
+        labels: Tensor | ArrayLike | None = None,
+        dataset: Data | None = None,
+        minimum: float | None = None,
     ) -> None:
         if not isinstance(loss, (ClassLoss, nn.CrossEntropyLoss, nn.NLLLoss)):
             raise ValueError(f"loss must have class weights; got {type(loss).__name__}")
         self._name = "class_weight" if isinstance(loss, ClassLoss) else "weight"
         if not 0 <= beta < 1:
             raise ValueError(f"beta must be at least 0 and below 1; got {beta!r}")
-        m = class_vector(as_counts(counts), "counts")
+        m = counts_of(counts, labels, dataset, minimum=minimum)
+        if m is None:
+            raise ValueError("one of counts, labels and dataset must be given")
         weights = (1 - beta) / -np.expm1(m * np.log(beta)) if beta > 0 else np.ones_like(m)
         self.loss = loss
         self.start_epoch = start_epoch

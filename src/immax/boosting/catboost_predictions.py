@@ -1,0 +1,270 @@
+"""Predictions, metrics and importances of CatBoost's estimator by the link and the rule.
+
+CatBoost's own methods take scores for log-odds. Here each of them returns the link's probabilities
+and the rule's labels, or is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import accuracy_score
+
+from immax.arrays import Array, Features
+from immax.boosting.description import Description
+from immax.boosting.estimator import BoostingLossMixin
+from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, find_metrics
+from immax.validation import check_choice
+
+try:
+    from catboost import CatBoostClassifier, Pool
+except ModuleNotFoundError as error:
+    raise ImportError('immax.boosting needs CatBoost: pip install "immax[boosting]"') from error
+
+__all__ = ["REFUSED", "CatBoostPredictions", "History", "named_metrics"]
+
+History = dict[str, dict[str, list[float]]]
+"""Values of metrics by evaluation set and metric."""
+KINDS = ("Class", "Probability", "LogProbability", "RawFormulaVal")
+REFUSED = {
+    "calc_feature_statistics": "draw sklearn.inspection.PartialDependenceDisplay",
+    "compare": "compare the values of eval_metrics",
+    "create_metric_calcer": "use eval_metrics",
+    "get_object_importance": "CatBoost computes it for its own losses only",
+    "get_probability_threshold": "rule_.threshold is the threshold",
+    "grid_search": "use sklearn.model_selection.GridSearchCV",
+    "plot_partial_dependence": "draw sklearn.inspection.PartialDependenceDisplay",
+    "randomized_search": "use sklearn.model_selection.RandomizedSearchCV",
+    "select_features": "use sklearn.feature_selection.RFECV",
+    "set_probability_threshold": "aim and costs determine the threshold",
+    "virtual_ensembles_predict": "CatBoost's uncertainties are for its own losses only",
+}
+"""Methods of CatBoost that would take scores for log-odds, and what to use in their place."""
+
+
+class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
+    """``CatBoostClassifier`` whose predictions are made by the link and the rule."""
+
+    _custom_history: History
+
+    def _histories(
+        self,
+        sets: Sequence[tuple[Features, Array]],
+        columns: Mapping[str, Any],
+        metrics: Sequence[EvalMetric],
+        description: Description,
+    ) -> History:
+        """Return the values of further metrics after each round, by evaluation set."""
+        found: History = {}
+        for number, (data, codes) in enumerate(sets if metrics else ()):
+            name = "validation" if len(sets) == 1 else f"validation_{number}"
+            pool = Pool(data, **columns)
+            found[name] = self._evaluate_stages(pool, codes, None, metrics, description, {})
+        return found
+
+    def _evaluate_stages(
+        self,
+        data: Any,
+        codes: Array,
+        weight: Array | None,
+        metrics: Sequence[EvalMetric],
+        description: Description,
+        options: Mapping[str, Any],
+    ) -> dict[str, list[float]]:
+        values: dict[str, list[float]] = {metric.name: [] for metric in metrics}
+        for scores in super().staged_predict(data, prediction_type="RawFormulaVal", **options):
+            sample = EvaluatedSample(description, np.asarray(scores), codes, weight)
+            for metric in metrics:
+                values[metric.name].append(metric.compute(sample))
+        return values
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        return self.loss_.classes if hasattr(self, "loss_") else super().classes_
+
+    def decision_function(self, X: Features, **options: Any) -> Array:
+        """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
+        self._fitted_loss()
+        return np.asarray(super().predict(X, prediction_type="RawFormulaVal", **options))
+
+    def predict(self, X: Features, prediction_type: str = "Class", **options: Any) -> Array:
+        """Return labels by ``rule`` or ``aim``.
+
+        With ``prediction_type``, "Probability" or "LogProbability" of the link, or "RawFormulaVal",
+        the scores.
+        """
+        return self._turn(self.decision_function(X, **options), prediction_type)
+
+    def predict_proba(self, X: Features, **options: Any) -> Array:
+        """Return class probabilities, shape (n, c)."""
+        return self.predict(X, "Probability", **options)
+
+    def predict_log_proba(self, data: Features, **options: Any) -> Array:
+        """Return the logarithms of class probabilities, shape (n, c)."""
+        return self.predict(data, "LogProbability", **options)
+
+    def staged_predict(
+        self, data: Features, prediction_type: str = "Class", **options: Any
+    ) -> Iterator[Array]:
+        """Return what ``predict`` returns, after each of the trees."""
+        check_choice("prediction_type", prediction_type, KINDS)
+        self._fitted_loss()
+        stages = super().staged_predict(data, prediction_type="RawFormulaVal", **options)
+        return (self._turn(np.asarray(scores), prediction_type) for scores in stages)
+
+    def staged_predict_proba(self, data: Features, **options: Any) -> Iterator[Array]:
+        """Return class probabilities after each of the trees."""
+        return self.staged_predict(data, "Probability", **options)
+
+    def staged_predict_log_proba(self, data: Features, **options: Any) -> Iterator[Array]:
+        """Return the logarithms of class probabilities after each of the trees."""
+        return self.staged_predict(data, "LogProbability", **options)
+
+    def _turn(self, scores: Array, kind: str) -> Array:
+        """Return labels, probabilities or scores; those of one sample if the scores are."""
+        check_choice("prediction_type", kind, KINDS)
+        if kind == "RawFormulaVal":
+            return scores
+        description = self._description()
+        if scores.ndim == (0 if description.loss.binary else 1):
+            return self._turn(scores[None], kind)[0]
+        if kind == "Class":
+            return description.predict(scores)
+        proba = description.loss.proba(scores)
+        if kind == "Probability":
+            return proba
+        return np.asarray(np.log(np.maximum(proba, np.finfo(proba.dtype).tiny)))
+
+    def score(
+        self, X: Features, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the accuracy of the labels; a ``Pool`` contains its own."""
+        labels = X.get_label() if isinstance(X, Pool) and y is None else y
+        if labels is None:
+            raise ValueError("score requires y to be passed, but the target y is None")
+        return float(
+            accuracy_score(np.asarray(labels), self.predict(X), sample_weight=sample_weight)
+        )
+
+    def eval_metrics(
+        self, data: Pool, metrics: str | Sequence[str], *, plot: bool = False, **options: Any
+    ) -> dict[str, list[float]]:
+        """Return metrics of the link's probabilities and the rule's labels, after each tree.
+
+        Parameters
+        ----------
+        data : Pool
+            With labels.
+        metrics : str or sequence of str
+            Names as for ``custom_metric``.
+        plot : bool, default=False
+            Not available.
+        **options
+            ``ntree_start``, ``ntree_end``, ``eval_period`` and ``thread_count``.
+
+        Returns
+        -------
+        dict of str to list of float
+        """
+        if plot:
+            raise ValueError("eval_metrics does not plot; draw the values that it returns")
+        loss = self._fitted_loss()
+        codes = loss.encode(np.asarray(data.get_label()), "data")
+        weight = np.asarray(data.get_weight(), dtype=float)
+        rows = named_metrics(metrics, len(loss.classes))
+        return self._evaluate_stages(data, codes, weight, rows, self._description(), options)
+
+    def get_evals_result(self) -> History:
+        """Return the metrics after each round, by evaluation set and metric."""
+        history: History = {name: dict(own) for name, own in super().get_evals_result().items()}
+        for name, own in getattr(self, "_custom_history", {}).items():
+            history.setdefault(name, {}).update(own)
+        return history
+
+    @property
+    def evals_result_(self) -> History:
+        """The metrics after each round, by evaluation set and metric."""
+        return self.get_evals_result()
+
+    def get_best_score(self) -> dict[str, dict[str, float]]:
+        """Return the best value of each metric, by evaluation set and metric."""
+        best = {name: dict(own) for name, own in (super().get_best_score() or {}).items()}
+        c = len(self._fitted_loss().classes)
+        for name, own in getattr(self, "_custom_history", {}).items():
+            for metric, values in own.items():
+                row = named_metrics(metric, c)[0]
+                best.setdefault(name, {})[metric] = (max if row.higher_is_better else min)(values)
+        return best
+
+    @property
+    def best_score_(self) -> dict[str, dict[str, float]]:
+        """The best value of each metric, by evaluation set and metric."""
+        return self.get_best_score()
+
+    def get_feature_importance(
+        self,
+        data: Any = None,
+        type: Any = "FeatureImportance",  # noqa: A002
+        **options: Any,
+    ) -> Array:
+        """Return importances, or contributions (``type="ShapValues"``) that add up to the scores.
+
+        Those that need CatBoost's own loss or probabilities are refused.
+        """
+        kind = str(getattr(type, "name", options.get("fstr_type") or type))
+        if kind in ("LossFunctionChange", "SageValues"):
+            raise ValueError(
+                f"type={kind!r} needs a loss of CatBoost's own; use "
+                "sklearn.inspection.permutation_importance"
+            )
+        if options.get("model_output", "Raw") != "Raw":
+            raise ValueError(
+                f"model_output must be 'Raw', which explains the scores; got "
+                f"{options['model_output']!r}, which would not be the link's"
+            )
+        return np.asarray(super().get_feature_importance(data, type=type, **options))
+
+
+def _refusal(name: str, instead: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise NotImplementedError(
+            f"{name} would take scores for log-odds, which they are for equal margins only; "
+            f"{instead}"
+        )
+
+    refuse.__name__ = name
+    refuse.__doc__ = f"Raise NotImplementedError: {instead}."
+    return refuse
+
+
+for _name, _instead in REFUSED.items():
+    setattr(CatBoostPredictions, _name, _refusal(_name, _instead))
+
+
+def named_metrics(given: Any, n_classes: int) -> list[EvalMetric]:
+    """Return metrics that are given by name.
+
+    Parameters
+    ----------
+    given : str, sequence of str, or None
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    list of EvalMetric
+
+    Raises
+    ------
+    ValueError
+        If something is not the name of a metric.
+    """
+    found = [] if given is None else find_metrics(given, "catboost", n_classes)
+    named = [metric for metric in found if isinstance(metric, EvalMetric)]
+    if len(named) < len(found):
+        raise ValueError("custom_metric takes names; pass an object as eval_metric")
+    return named

@@ -1,0 +1,20 @@
+"""The same models on Dask collections, for data that are spread over a cluster."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+__all__ = ["DaskIMMAXLGBMClassifier", "DaskIMMAXXGBClassifier"]
+
+_ESTIMATORS = {
+    "DaskIMMAXXGBClassifier": "xgboost",
+    "DaskIMMAXLGBMClassifier": "lightgbm",
+}
+
+
+def __getattr__(name: str) -> type:
+    """Load an estimator on first use: each needs Dask and a library of its own."""
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'immax.distributed' has no attribute {name!r}")
+    estimator: type = getattr(import_module(f"immax.distributed.{_ESTIMATORS[name]}"), name)
+    return estimator

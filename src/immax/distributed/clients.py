@@ -1,0 +1,46 @@
+"""The Dask client that an estimator works with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    from distributed import Client, get_client
+except ModuleNotFoundError as error:
+    raise ImportError('immax.distributed needs Dask: pip install "immax[distributed]"') from error
+
+__all__ = ["resolve_client"]
+
+
+def resolve_client(client: Any) -> Client:
+    """Return a client, or by default the one that is in use.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        None is the default client, or inside a task the client of its worker.
+
+    Returns
+    -------
+    distributed.Client
+
+    Raises
+    ------
+    ValueError
+        If there is no client in use.
+    TypeError
+        If something else was passed, such as a cluster.
+    """
+    if client is None:
+        try:
+            return get_client()
+        except ValueError:
+            raise ValueError(
+                "there is no Dask client: start one with distributed.Client(), or pass client="
+            ) from None
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a distributed.Client; got {type(client).__name__} (a client of a "
+            "cluster is Client(cluster))"
+        )
+    return client

@@ -1,0 +1,320 @@
+"""How good the decisions of a cell are: by a scorer, or by an aim with the rule that serves it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from immax.arrays import Array, Features
+from immax.decisions import Aim, Costs, LogLoss, Rule, fit_rule
+from immax.decisions.confusion import confusion_matrix
+from immax.decisions.scorers import ScorerAim
+from immax.search.predictions import HeldOutPredictions
+from immax.search.scoring import Scorer
+
+__all__ = ["AimCriterion", "CellScores", "Criterion", "ScorerCriterion", "TestSamples"]
+
+
+class CellScores(NamedTuple):
+    """Scores of the rules of a cell (rows) on the tests (columns)."""
+
+    rules: Sequence[str | Rule]
+    splits: Array
+    totals: Array  # by which cells are compared, one for each rule
+    without: Array  # the same without the samples of each test
+
+
+@dataclass(frozen=True)
+class TestSamples:
+    """The samples that all cells are scored on.
+
+    Attributes
+    ----------
+    X : {array-like, sparse matrix, data frame} of shape (n, d)
+        The features as they were given, for scorers that look at them.
+    y : ndarray of int, shape (n,)
+        Class indices.
+    weight : ndarray of shape (n,), optional
+        Sample weights.
+    classes : ndarray of shape (c,)
+        The labels.
+    groups : sequence of ndarray of int
+        The positions of the samples of each test.
+    """
+
+    X: Features
+    y: Array
+    weight: Array | None
+    classes: Array
+    groups: Sequence[Array]
+    _parts: dict[int, Features] = field(default_factory=dict, repr=False)
+
+    @property
+    def labels(self) -> Array:
+        """The labels of the samples."""
+        return np.asarray(self.classes[self.y])
+
+    def features(self, group: int) -> Features:
+        """Return the features of a test's samples."""
+        if group not in self._parts:
+            self._parts[group] = _safe_indexing(self.X, self.groups[group])
+        return self._parts[group]
+
+
+class Criterion(Protocol):
+    """By what cells are compared."""
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules of a cell."""
+
+    def score(self, model: HeldOutPredictions, samples: TestSamples) -> CellScores:
+        """Return the scores of a cell."""
+
+
+@dataclass(frozen=True)
+class ScorerCriterion:
+    """The mean of a scorer over the tests, by each of some rules.
+
+    Attributes
+    ----------
+    scorer : Scorer
+        By which predictions are scored.
+    rules : sequence of {"score", "bayes"}
+        The decision rules.
+    """
+
+    scorer: Scorer
+    rules: Sequence[str]
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules of a cell."""
+        return len(self.rules)
+
+    def score(self, model: HeldOutPredictions, samples: TestSamples) -> CellScores:
+        """Return the scores of a cell by every rule.
+
+        Parameters
+        ----------
+        model : HeldOutPredictions
+            Predictions for the samples.
+        samples : TestSamples
+            The samples.
+
+        Returns
+        -------
+        CellScores
+        """
+        splits = np.array([score_tests(self.scorer, model, rule, samples) for rule in self.rules])
+        totals = splits.mean(axis=1)
+        n = splits.shape[1]
+        without = (n * totals[:, None] - splits) / (n - 1) if n > 1 else splits
+        return CellScores(list(self.rules), splits, totals, without)
+
+
+def score_tests(
+    scorer: Scorer, model: HeldOutPredictions, rule: str | Rule, samples: TestSamples
+) -> list[float]:
+    """Return the score of each test.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        By which predictions are scored.
+    model : HeldOutPredictions
+        Predictions for the samples.
+    rule : {"score", "bayes"} or Rule
+        The decision rule.
+    samples : TestSamples
+        The samples.
+
+    Returns
+    -------
+    list of float
+    """
+    return scorer.score_groups(
+        model.with_rule(rule), samples.features, samples.labels, samples.weight, samples.groups
+    )
+
+
+@dataclass(frozen=True)
+class AimCriterion:
+    """The value of an aim on the samples of all tests, after the rule that serves it best.
+
+    Attributes
+    ----------
+    aim : Aim
+        What decisions are for.
+    pos_label : label, optional
+        The class that aims for two classes are about; by default the rarer one.
+    evidence : float, default=1.0
+        As in ``fit_rule``.
+    """
+
+    aim: Aim
+    pos_label: object = None
+    evidence: float = 1.0
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules of a cell."""
+        return 1
+
+    def fit(self, model: HeldOutPredictions, samples: TestSamples, *, quick: bool = False) -> Rule:
+        """Fit the rule that serves the aim best.
+
+        Parameters
+        ----------
+        model : HeldOutPredictions
+            Predictions for the samples.
+        samples : TestSamples
+            The samples.
+        quick : bool, default=False
+            As in ``fit_rule``.
+
+        Returns
+        -------
+        Rule
+        """
+        return fit_rule(
+            model.held_out.proba,
+            samples.labels,
+            self._aim(samples),
+            classes=samples.classes,
+            sample_weight=samples.weight,
+            pos_label=self.pos_label,
+            evidence=1.0 if self.aim.constrained else self.evidence,
+            quick=quick,
+        )
+
+    def score(self, model: HeldOutPredictions, samples: TestSamples) -> CellScores:
+        """Return the scores of a cell.
+
+        Parameters
+        ----------
+        model : HeldOutPredictions
+            Predictions for the samples.
+        samples : TestSamples
+            The samples.
+
+        Returns
+        -------
+        CellScores
+        """
+        with warnings.catch_warnings():
+            # That a cell does not meet a constraint matters only if it is chosen.
+            warnings.filterwarnings("ignore", "no threshold has", UserWarning)
+            rule = self.fit(model, samples, quick=True)
+        total, splits, without = self.values(rule, model.held_out.proba, samples)
+        return CellScores([rule], splits[None], np.array([total]), without[None])
+
+    def values(self, rule: Rule, proba: Array, samples: TestSamples) -> tuple[float, Array, Array]:
+        """Return the aim's value on all samples, on those of each test, and on all others.
+
+        Parameters
+        ----------
+        rule : Rule
+            The rule.
+        proba : ndarray of shape (n, c)
+            Probabilities of the samples.
+        samples : TestSamples
+            The samples.
+
+        Returns
+        -------
+        total : float
+        splits, without : ndarray of shape (n_tests,)
+        """
+        aim = self._aim(samples)
+        if isinstance(aim, LogLoss):
+            return _log_likelihoods(proba, samples)
+        decisions = rule.decide(proba)
+        if isinstance(aim, ScorerAim):
+            return _values_by_calls(aim, rule.classes[decisions], samples)
+        c, a = rule.gains.shape
+        weight = samples.weight
+        tables = np.stack(
+            [
+                confusion_matrix(
+                    samples.y[rows], decisions[rows], c, a, None if weight is None else weight[rows]
+                )
+                for rows in samples.groups
+            ]
+        )
+        positive = int(rule.positive or 0)
+        total = tables.sum(axis=0)
+        splits = np.asarray(aim.value(tables, positive))
+        without = np.asarray(aim.value(total - tables, positive)) if len(tables) > 1 else splits
+        return float(aim.value(total, positive)), splits, without
+
+    def _aim(self, samples: TestSamples) -> Aim:
+        if isinstance(self.aim, Costs):
+            return self.aim.for_classes(samples.classes)
+        if isinstance(self.aim, ScorerAim):
+            return replace(self.aim, X=samples.X)
+        return self.aim
+
+
+def _log_likelihoods(proba: Array, samples: TestSamples) -> tuple[float, Array, Array]:
+    own = proba[np.arange(len(proba)), samples.y]
+    logs = np.log(np.maximum(own, np.finfo(np.float64).eps))
+    weight = np.ones(len(logs)) if samples.weight is None else samples.weight
+    sums = np.array([weight[rows] @ logs[rows] for rows in samples.groups])
+    sizes = np.array([weight[rows].sum() for rows in samples.groups])
+    total = float(sums.sum() / sizes.sum())
+    splits = sums / sizes
+    if len(sums) == 1:
+        return total, splits, splits
+    return total, splits, (sums.sum() - sums) / (sizes.sum() - sizes)
+
+
+def _values_by_calls(
+    aim: ScorerAim, labels: Array, samples: TestSamples
+) -> tuple[float, Array, Array]:
+    def value(rows: Array) -> float:
+        own = replace(aim, X=_safe_indexing(samples.X, rows))
+        weight = None if samples.weight is None else samples.weight[rows]
+        return own.value_of_labels(samples.labels[rows], labels[rows], weight)
+
+    everything = np.arange(len(labels))
+    total = value(everything)
+    splits = np.array([value(rows) for rows in samples.groups])
+    if len(splits) == 1:
+        return total, splits, splits
+    others = [np.setdiff1d(everything, rows) for rows in samples.groups]
+    return total, splits, np.array([value(rows) for rows in others])
+
+
+def score_others(
+    scorers: Mapping[str, Scorer],
+    model: HeldOutPredictions,
+    rules: Sequence[str | Rule],
+    samples: TestSamples,
+) -> dict[str, Array]:
+    """Return the scores of a cell by further metrics, rules in rows and tests in columns.
+
+    Parameters
+    ----------
+    scorers : mapping of str to Scorer
+        The metrics.
+    model : HeldOutPredictions
+        Predictions for the samples.
+    rules : sequence of str or Rule
+        The rules of the cell.
+    samples : TestSamples
+        The samples.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_rules, n_tests)
+    """
+    return {
+        name: np.array([score_tests(scorer, model, rule, samples) for rule in rules])
+        for name, scorer in scorers.items()
+    }

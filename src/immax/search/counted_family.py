@@ -1,0 +1,77 @@
+"""A family of margins for other class counts than those of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from immax.arrays import Vector
+from immax.margins import class_vector
+from immax.search.families import MarginFamily, resolve_family
+from immax.search.weighted_family import family_weights, own_grid
+
+__all__ = ["CountedFamily"]
+
+
+@dataclass(frozen=True)
+class CountedFamily:
+    """A family whose class counts are given, or weighed, instead of those of the data.
+
+    Two uses: the counts of the original sample, where a resampling step comes before the
+    classifier, which then sees classes of one size and would make the theory's margins equal; and
+    radii, since the theory's margins for radii r are those for the counts ``m_k r_k^2``.
+
+    Parameters
+    ----------
+    family : str or MarginFamily, default="auto"
+        The family of the margins.
+    counts : tuple of float, optional
+        Counts that take the place of those of the data, in the order of the classes.
+    radii : tuple of float, optional
+        The largest feature norm within each class.
+
+    Examples
+    --------
+    >>> CountedFamily("power", counts=(8000, 1000)).margins([1 / 3], [500, 500])
+    array([1.33333333, 0.66666667])
+    """
+
+    family: str | MarginFamily = "auto"
+    counts: tuple[float, ...] | None = None
+    radii: tuple[float, ...] | None = None
+
+    def _counted(self, counts: ArrayLike) -> Vector:
+        m = class_vector(counts, "counts")
+        if self.counts is None:
+            return m
+        return class_vector(self.counts, "the family's counts", m.size)
+
+    def _own(self, counts: ArrayLike) -> Vector:
+        m = self._counted(counts)
+        if self.radii is None:
+            return m
+        return m * class_vector(self.radii, "the family's radii", m.size) ** 2
+
+    def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        return resolve_family(self.family).margins(parameters, self._own(counts))
+
+    def weights(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return the class weights of these parameters, in which radii have no part."""
+        return family_weights(resolve_family(self.family), parameters, self._counted(counts))
+
+    def centre(self, counts: ArrayLike) -> Vector:
+        return resolve_family(self.family).centre(self._own(counts))
+
+    def plain(self, counts: ArrayLike) -> Vector:
+        return resolve_family(self.family).plain(self._own(counts))
+
+    def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
+        return resolve_family(self.family).box(self._own(counts))
+
+    def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        return resolve_family(self.family).axes(self._own(counts), n)
+
+    def grid(self, counts: ArrayLike, n: int) -> list[Vector] | None:
+        """Return the points to try, if the family itself says which."""
+        return own_grid(resolve_family(self.family), self._own(counts), n)

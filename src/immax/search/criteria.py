@@ -1,0 +1,168 @@
+"""What a search is for: the criterion that its parameters stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from immax.arrays import Array, Features
+from immax.decisions import Aim, Costs, LogLoss, resolve_aim
+from immax.decisions.scorers import ScorerAim
+from immax.search.cell_scores import AimCriterion, Criterion, ScorerCriterion
+from immax.search.scoring import Scorer, Scoring, resolve_scoring
+
+__all__ = ["Purpose", "Wishes", "resolve_aim_of", "resolve_purpose"]
+
+ONE_SIDED = ("precision", "recall")  # which a constant prediction makes perfect
+
+
+class Wishes(NamedTuple):
+    """The parameters of a search that say what it is for."""
+
+    aim: str | Aim | Callable[..., float] | None
+    costs: ArrayLike | None
+    scoring: Any
+    refit: bool | str
+    rule: str
+    pos_label: object
+    evidence: float
+
+
+class Purpose(NamedTuple):
+    """What a search is for."""
+
+    criterion: Criterion
+    uses_labels: bool  # whether cells are compared by labels, which need less precision
+    others: Mapping[str, Scorer]  # further metrics of the table
+
+
+def resolve_aim_of(wishes: Wishes) -> Aim | None:
+    """Return the aim that was asked for by ``aim`` or ``costs``.
+
+    Parameters
+    ----------
+    wishes : Wishes
+        Parameters of a search.
+
+    Returns
+    -------
+    Aim or None
+
+    Raises
+    ------
+    ValueError
+        If parameters contradict each other.
+    """
+    if wishes.aim is None and wishes.costs is None:
+        return None
+    if wishes.aim is not None and wishes.costs is not None:
+        raise ValueError("aim and costs exclude each other; aim=Costs(...) takes costs too")
+    if wishes.rule != "auto":
+        raise ValueError(
+            f"an aim finds its own rule: rule must be 'auto'; got rule={wishes.rule!r}"
+        )
+    if not _is_many(wishes.scoring) and wishes.scoring not in (None, "accuracy"):
+        raise ValueError(
+            f"aim and scoring={wishes.scoring!r} exclude each other; for further columns of "
+            "cv_results_ give a list of scorers"
+        )
+    return Costs(wishes.costs) if wishes.costs is not None else resolve_aim(wishes.aim)  # type: ignore[arg-type]
+
+
+def resolve_purpose(
+    wishes: Wishes, X: Features, y: Array, weight: Array | None, classes: Array, has_link: bool
+) -> Purpose:
+    """Return the criterion of a search, and further metrics.
+
+    Scorers are tried on perfect predictions of some samples, which shows what they look at.
+
+    Parameters
+    ----------
+    wishes : Wishes
+        Parameters of the search.
+    X : {array-like, sparse matrix, data frame} of shape (n, d)
+        Features of some samples, as they were given.
+    y : ndarray of shape (n,)
+        Their labels.
+    weight : ndarray of shape (n,), optional
+        Their weights.
+    classes : ndarray of shape (c,)
+        All labels.
+    has_link : bool
+        Whether the loss determines probabilities.
+
+    Returns
+    -------
+    Purpose
+    """
+    named = _named(wishes.scoring)
+    aim = resolve_aim_of(wishes)
+    scorers = {
+        name: Scorer.probe(scoring, X, y, weight, classes) for name, scoring in named.items()
+    }
+    if aim is not None:
+        others = scorers if _is_many(wishes.scoring) else {}
+        labels = not isinstance(aim, LogLoss)
+        return Purpose(AimCriterion(aim, wishes.pos_label, wishes.evidence), labels, others)
+    name = _chosen_name(wishes, list(scorers))
+    scorer = scorers[name]
+    implied = _implied_aim(named[name], scorer, classes) if wishes.rule == "auto" else None
+    others = scorers if _is_many(wishes.scoring) else {}
+    if implied is not None:
+        return Purpose(AimCriterion(*implied, wishes.evidence), True, others)
+    rules = [wishes.rule]
+    if wishes.rule == "auto":
+        rules = ["score", "bayes"] if has_link and scorer.uses_labels else ["score"]
+    return Purpose(ScorerCriterion(scorer, rules), scorer.uses_labels, others)
+
+
+def _implied_aim(scoring: Scoring, scorer: Scorer, classes: Array) -> tuple[Aim, object] | None:
+    """Return the aim of a metric of labels, and its positive class."""
+    if scoring is None or scoring == "accuracy" or not scorer.only_labels:
+        return None
+    if isinstance(scoring, str) and scoring.startswith(ONE_SIDED):
+        return None
+    if scorer.aim is not None:
+        aim = scorer.aim
+        return aim, classes[scorer.positive] if aim.two_classes else None
+    label = scoring if isinstance(scoring, str) else "scorer"
+    return ScorerAim(scorer.function, label), None
+
+
+def _is_many(scoring: Any) -> bool:
+    return not isinstance(scoring, str) and isinstance(scoring, Iterable)
+
+
+def _named(scoring: Any) -> dict[str, Scoring]:
+    """Return scorers by name; a single one is called "score"."""
+    if not _is_many(scoring):
+        resolve_scoring(scoring)
+        return {"score": scoring}
+    if isinstance(scoring, Mapping):
+        named = dict(scoring)
+    else:
+        names = list(scoring)
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise ValueError(
+                f"scoring must be a dict, or a list of different names of scorers; got {scoring!r}"
+            )
+        named = {name: name for name in names}
+    if not named:
+        raise ValueError("scoring is empty: there is nothing to score by")
+    for one in named.values():
+        resolve_scoring(one)
+    return named
+
+
+def _chosen_name(wishes: Wishes, names: list[str]) -> str:
+    """Return the metric by which cells are compared."""
+    if not _is_many(wishes.scoring):
+        return "score"
+    if isinstance(wishes.refit, str) and wishes.refit in names:
+        return wishes.refit
+    raise ValueError(
+        f"with several metrics refit must name the one to choose by, of {names}; got "
+        f"{wishes.refit!r}"
+    )

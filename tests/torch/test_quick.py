@@ -1,0 +1,100 @@
+"""The quick code of IMMAX against the general one."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch_cases import COUNTS
+
+import immax.torch as it
+from immax.torch import quick
+from immax.torch.functional import immax_loss
+
+C = COUNTS.size
+RHO = it.IMMAXLoss(COUNTS, dtype=torch.float64).rho
+
+
+@pytest.fixture(params=["operations", "function"])
+def known(request, monkeypatch):
+    """Return margins that are known to be valid, for both ways to compute the loss."""
+    monkeypatch.setattr(quick, "FEWEST_ENTRIES", 0 if request.param == "function" else 2**60)
+    rho = RHO.clone()
+    immax_loss(torch.zeros(1, C, dtype=torch.float64), torch.tensor([0]), rho)
+    return rho
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_value_and_gradients(batch, known, reduction):
+    logits, target = batch
+    ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
+    found = quick.quick_loss(ours, target, known, -100, reduction)
+    expected = F.cross_entropy(theirs / known[target][:, None], target, reduction=reduction)
+    torch.testing.assert_close(found, expected)
+    upstream = torch.rand_like(found)
+    found.backward(upstream, retain_graph=True)
+    found.backward(upstream)
+    expected.backward(2 * upstream)
+    torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_second_derivatives_and_batches_of_gradients(batch, known):
+    logits, target = batch[0][:3].requires_grad_(), batch[1][:3]
+
+    def loss(h):
+        return quick.quick_loss(h, target, known, -100, "mean")
+
+    assert torch.autograd.gradcheck(loss, (logits,), check_batched_grad=True, nondet_tol=1e-12)
+    assert torch.autograd.gradgradcheck(loss, (logits,), nondet_tol=1e-12)
+
+
+def test_extreme_scores(batch, known):
+    logits = (1e4 * batch[0]).requires_grad_()
+    loss = quick.quick_loss(logits, batch[1], known, -100, "mean")
+    torch.testing.assert_close(loss, immax_loss(logits, batch[1], known.clone()))
+    logits.data[0, 0] = torch.nan
+    assert quick.quick_loss(logits, batch[1], known, -100, "mean").isnan()
+
+
+def test_any_other_case_is_left_to_the_general_code(batch, known):
+    logits, target = batch
+    arguments = {
+        "logits": logits,
+        "target": target,
+        "rho": known,
+        "ignore_index": -100,
+        "reduction": "mean",
+    }
+    ignored = target.clone()
+    ignored[0] = -100
+    for change in (
+        {"logits": logits.float()},
+        {"logits": logits[:0], "target": target[:0]},
+        {"logits": logits[0], "target": target[0]},
+        {"target": target.int()},
+        {"target": target[:3]},
+        {"target": ignored},
+        {"target": target + C},
+        {"rho": known.clone()},
+        {"rho": torch.ones(C, dtype=torch.float64)},
+        {"rho": known[:3]},
+        {"ignore_index": 2},
+        {"reduction": "average"},
+    ):
+        assert quick.quick_loss(**(arguments | change)) is None
+    assert quick.quick_loss(**arguments) is not None
+    known.data[0] = 3.0  # an edit that PyTorch does not count
+    torch.testing.assert_close(
+        quick.quick_loss(**arguments), immax_loss(logits, target, known.clone())
+    )
+    known[0] = -1.0
+    assert quick.quick_loss(**arguments) is None
+
+
+def test_modules_use_it(batch, monkeypatch):
+    logits, target = batch
+    criterion = it.IMMAXLoss(COUNTS, dtype=torch.float64)
+    expected = criterion(logits, target).item()
+    monkeypatch.setattr(quick, "cross_entropy_loss", lambda *_: torch.tensor(np.pi))
+    assert criterion(logits, target).item() == pytest.approx(np.pi)
+    target[0] = -100
+    assert criterion(logits, target).item() == pytest.approx(expected, rel=1)
