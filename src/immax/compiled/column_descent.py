@@ -81,7 +81,15 @@ def sparse_moments(
     first: Array,
     second: Array,
 ) -> None:
-    """Write the sums of the weighted columns, and of their squares; see ``dense_moments``."""
+    """Write the sums of the weighted columns of a sparse matrix, and of their squares.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarrays
+        The arrays of a CSC matrix.
+    columns, h, first, second : ndarrays
+        As in ``dense_moments``.
+    """
     for q in range(columns.size):
         j = columns[q]
         one = two = 0.0
@@ -205,7 +213,24 @@ def sparse_passes(
     passes: int,
     tol: float,
 ) -> tuple[float, float]:
-    """Minimise a quadratic model over one coefficient after the other; see ``dense_passes``."""
+    """Minimise a quadratic model over one coefficient after the other, on sparse columns.
+
+    Parameters
+    ----------
+    data, indices, indptr : ndarrays
+        The arrays of a CSC matrix.
+    columns, h, v, gradient, start, z, thresholds, ridges, damping, curvatures, sums
+        As in ``dense_passes``.
+    total, bias, passes, tol
+        As in ``dense_passes``.
+
+    Returns
+    -------
+    violation : float
+        The largest change in the last pass over all coefficients, times its curvature.
+    bias : float
+        The change of the bias.
+    """
     violation = 0.0
     for _ in range(passes):
         for inner in range(ACTIVE_PASSES + 1):

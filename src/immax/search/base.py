@@ -31,7 +31,7 @@ from immax.search.results import CellResults
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
-from immax.validation import training_sample
+from immax.validation import Sample, training_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
