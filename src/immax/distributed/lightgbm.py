@@ -8,7 +8,6 @@ from typing import Any, Self
 from immax.boosting.boosters import attach
 from immax.boosting.estimator import LOSS_PARAMETERS, check_library_parameters
 from immax.boosting.lightgbm import METRIC_ALIASES, RESERVED, IMMAXLGBMClassifier, LGBMObjective
-from immax.boosting.lightgbm_text import add_constants
 from immax.distributed.clients import resolve_client
 from immax.distributed.collections import check_collections, encode_labels, repeat_rows
 from immax.distributed.predictions import DaskBoostingMixin, LabelEncoder
@@ -113,9 +112,8 @@ class DaskIMMAXLGBMClassifier(IMMAXLGBMClassifier, DaskBoostingMixin):
                 **options,
             )
         self._adopt(trained.to_local(), LGBMObjective(loss))
-        add_constants(self.booster_, loss.constants)
         self._set_loss(loss, self._distributed_rule(loss))
-        attach(self.booster_, self._description())
+        attach(self.booster_, self._description(), loss.constants)
         return self
 
     def _adopt(self, source: Any, objective: Any) -> None:
