@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ from immax.margins import class_radii, resolve_margins
 from immax.validation import check_choice
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
+
+
+INVERSE = "lam is the strength of the penalty, with C = 1 / (2 lam n) for n samples"
 
 
 class ClassTerms(NamedTuple):
@@ -142,6 +146,14 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     """
 
     weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+    _foreign = MappingProxyType(
+        {
+            "class_weight": "weights='balanced' (or an array, or a dict) weighs the classes, and "
+            "probabilities still refer to the original shares",
+            "C": INVERSE,
+            "alpha": "lam is the strength of the penalty, and margins= are those of the classes",
+        }
+    )
 
     def __init__(
         self,
@@ -233,7 +245,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
     ----------
     method : str, default="ce"
         A key of ``catalog.METHODS``: "immax", "ce", "rw", "bs", "equal", "la", "cb", "focal",
-        "ldam" or "vs".
+        "ldam", "vs" or "weighted_immax".
     method_params : dict, optional
         The method's hyper-parameters, such as ``{"tau": 0.5}`` for "la".
     lam : float, default=1e-3
@@ -259,6 +271,14 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
     >>> BaselineClassifier("la", method_params={"tau": 0.5}).fit(X, y).spec_.name
     'la'
     """
+
+    _foreign = MappingProxyType(
+        {
+            "class_weight": "method='rw' weighs the classes, and probabilities still refer to the "
+            "original shares",
+            "C": INVERSE,
+        }
+    )
 
     def __init__(
         self,
