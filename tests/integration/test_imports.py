@@ -14,6 +14,7 @@ LAYERS = (
     ("losses", "penalties"),
     ("compiled",),
     ("markov_chains", "decisions"),
+    ("temperature_chains",),
     ("links", "evaluation.metrics"),
     ("calibration",),
     ("solvers",),

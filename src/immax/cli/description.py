@@ -61,6 +61,9 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
     """
     steps = getattr(file.model, "steps", None)
     last = steps[-1][1] if steps else file.model
+    decision = getattr(last, "rule_", None)  # of models for an aim, which are inside another one
+    if decision is not None:
+        last = getattr(last, "model", last)
     estimator = getattr(last, "best_estimator_", last)
     classes = [str(name) for name in file.model.classes_]
     description: ModelDescription = {
@@ -71,7 +74,7 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
         "classes": classes,
         "score": getattr(last, "best_score_", None),
         "lam": getattr(estimator, "lam", None),
-        "rule": getattr(estimator, "rule", None),
+        "rule": getattr(estimator, "rule", None) if decision is None else str(decision),
     }
     total = float(len(classes))
     margins = getattr(estimator, "margins_", None)
@@ -79,7 +82,7 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
         rho = np.asarray(margins, dtype=np.float64)
         total = float(rho.sum())
         description["margins"] = rho.tolist()
-        if len(classes) == 2:
+        if len(classes) == 2 and decision is None:
             description["threshold"] = float(rho[1] / (rho[0] + rho[1]))
     if file.about.get("counts"):
         _add_counts(description, np.array(file.about["counts"], dtype=np.float64), total)

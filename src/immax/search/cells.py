@@ -48,8 +48,8 @@ class LinearFits:
         Whether there are biases.
     tol : float, default=1e-6
         A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
-        step promises no larger decrease, though with a small lam and badly conditioned features
-        the objective may be off by much more.
+        step promises no larger decrease and the gap is at most ``30 * tol``, evaluated for the
+        biases as they are.
     max_iter : int, default=1000
         Upper bound on the number of iterations of a fit.
     omega : Penalty, default=SquaredL2()
@@ -166,7 +166,7 @@ def linear_path(
         Values of lambda, the largest first.
     certify : bool, default=False
         Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
-        next step promises no larger decrease.
+        next step promises no larger decrease and the gap is at most 30 times as large.
 
     Yields
     ------

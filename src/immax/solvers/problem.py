@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, Protocol, TypeGuard, TypeVar
+from typing import Generic, Literal, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,9 @@ from immax.losses.risks import SmoothRisk
 from immax.penalties import Penalty, SquaredL2
 from immax.solvers.row_parts import RowParts
 
-__all__ = ["Problem", "Risk", "Solution", "is_smooth"]
+__all__ = ["MANY_OUTPUTS", "Problem", "Risk", "Solution", "is_smooth"]
+
+MANY_OUTPUTS = 16  # scores of a sample from which on they lie side by side in memory
 
 
 class Risk(Protocol):
@@ -40,8 +42,8 @@ class Problem(Generic[R_co]):
     """The problem ``min over W, b of lam Omega(W) + risk(X W^T + b)``.
 
     Parameters ``theta`` have shape (k, d), or (k, d + 1) with the biases as the last column; the
-    biases are not penalised. Scores have shape (n, k) and are stored in Fortran order, which the
-    kernels are fastest with.
+    biases are not penalised. Scores have shape (n, k). They are stored in the order that the
+    kernels are fastest with: Fortran order for few outputs, C order for many.
 
     Parameters
     ----------
@@ -91,6 +93,15 @@ class Problem(Generic[R_co]):
     def _parts(self) -> RowParts:
         return RowParts(self.X)
 
+    @property
+    def _order(self) -> Literal["C", "F"]:
+        return "F" if self.risk.n_outputs < MANY_OUTPUTS else "C"
+
+    def new_scores(self) -> Array:
+        """Return an array for scores, with arbitrary contents."""
+        shape = self.X.shape[0], self.risk.n_outputs
+        return np.empty(shape, dtype=self.dtype, order=self._order)
+
     def zeros(self) -> Array:
         """Return parameters that are all zero."""
         return np.zeros(self.shape, dtype=self.dtype)
@@ -99,15 +110,19 @@ class Problem(Generic[R_co]):
         """Return the penalised part of theta, a view of shape (k, d)."""
         return theta[:, : self.X.shape[1]]
 
-    def scores(self, theta: Array) -> Array:
-        """Return ``X W^T + b``, of shape (n, k) and in Fortran order."""
+    def scores(self, theta: Array, out: Array | None = None) -> Array:
+        """Return ``X W^T + b``, of shape (n, k), in ``out`` if it is given and X is dense."""
         W = self.weights(theta)
         if self.is_sparse:
-            scores = np.asfortranarray(self._parts.product(W.T))
-        elif W.shape[0] == 1:
-            scores = (self.X @ W[0])[:, None]
+            scores = np.asarray(self._parts.product(W.T), order=self._order)
         else:
-            scores = (W @ self.X.T).T
+            scores = self.new_scores() if out is None else out
+            if W.shape[0] == 1:
+                np.matmul(self.X, W[0], out=scores[:, 0])
+            elif self._order == "F":
+                np.matmul(W, self.X.T, out=scores.T)
+            else:
+                np.matmul(self.X, W.T, out=scores)
         if self.fit_intercept:
             scores += theta[:, -1]
         return scores

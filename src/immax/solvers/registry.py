@@ -10,6 +10,7 @@ from typing import Any
 
 from immax.arrays import Array
 from immax.solvers.base import Solver, UnsupportedProblemError
+from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.dual_ascent import DualAscent
 from immax.solvers.gap import reachable_tol
 from immax.solvers.lbfgs import LBFGS
@@ -126,8 +127,9 @@ def solve(
         Solve small problems to the full precision of the arithmetic.
     certify : bool, default=True
         If False, L-BFGS on a smooth risk stops as soon as the next step promises a decrease of at
-        most ``tol`` times the objective, and returns no gap. The gap of the other solvers is a
-        by-product, and they stop by it all the same.
+        most ``tol`` times the objective and the gap for the biases as they are is at most
+        ``30 * tol`` times it; no gap is returned. The gap of the other solvers is a by-product,
+        and they stop by it all the same.
     memory : Memory, optional
         Curvature of similar problems, which L-BFGS uses and updates if ``start`` is given.
 
@@ -154,6 +156,7 @@ def solve(
     >>> solution.converged, solution.theta.shape
     (True, (3, 5))
     """
+    problem = with_compiled_risk(problem)
     n, d = problem.X.shape
     small = n * d * problem.shape[0] <= SMALL
     selected = replace(

@@ -51,7 +51,12 @@ def fit_prepared(
     ['age', 'colour', 'colour']
     """
     features = preparation.fit_transform(X)
-    if getattr(classifier, "penalty", None) == "group" and classifier.groups is None:
-        classifier.set_params(groups=preparation["features"].variables_.tolist())
+    parameters = classifier.get_params()
+    for name, value in parameters.items():
+        if name.split("__")[-1] != "penalty" or value != "group":
+            continue
+        groups = name.removesuffix("penalty") + "groups"  # of the classifier, or of one inside it
+        if parameters.get(groups, "") is None:
+            classifier.set_params(**{groups: preparation["features"].variables_.tolist()})
     classifier.fit(features, y)
     return Pipeline([*preparation.steps, ("model", classifier)])
