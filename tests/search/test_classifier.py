@@ -26,6 +26,7 @@ from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.datasets import gaussian_mixture, long_tailed
 from immax.decisions import Costs, RecallAt, Rule
 from immax.margins import power_margins
+from immax.paths import lam_max
 from immax.search import PowerFamily, WeightedFamily
 
 SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
@@ -35,6 +36,7 @@ SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
     [
         IMMAXClassifierCV(n_margins=3, lams=[1e-2, 1e-1], cv=3),
         IMMAXClassifierCV("hinge", n_margins=1, lams=[1e-2], cv=2),
+        IMMAXClassifierCV(n_margins=1, penalty="l1", lams=[1e-1], cv=2),
         IMMAXClassifierCV("exponential", n_margins=2, lams=[1e-1], one_se=False, cv=3),
     ],
     expected_failed_checks=lambda _: {
@@ -486,3 +488,30 @@ def test_the_hinge_has_no_probabilities(binary):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet", "group"])
+def test_a_search_along_the_path_of_a_penalty(penalty, binary):
+    X, y = binary
+    noisy = np.column_stack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
+    search = IMMAXClassifierCV(penalty=penalty, n_margins=2, scoring="neg_log_loss").fit(noisy, y)
+    lams = np.unique(search.cv_results_["param_lam"])
+    assert len(lams) == 12
+    assert lams[-1] == pytest.approx(lam_max(noisy, y, IMMAXClassifier(penalty=penalty)), rel=1e-6)
+    assert search.best_estimator_.penalty == penalty
+    assert search.n_features_used_ == search.best_estimator_.n_features_used_ < 28
+    assert search.sparse_coef_.nnz == np.count_nonzero(search.coef_)
+
+
+def test_penalties_of_a_search_are_checked(binary):
+    X, y = binary
+    with pytest.raises(ValueError, match="cv='loo' needs penalty='l2'; penalty='l1' has kinks"):
+        IMMAXClassifierCV(penalty="l1", cv="loo").fit(X, y)
+    with pytest.raises(ValueError, match="l1_ratio"):
+        IMMAXClassifierCV(penalty="elasticnet", l1_ratio=-1).fit(X, y)
+
+
+def test_the_hinge_has_a_path_too(binary):
+    X, y = binary
+    search = IMMAXClassifierCV("hinge", penalty="l1", n_margins=1, cv=2).fit(X[:150], y[:150])
+    assert search.n_features_used_ <= 8

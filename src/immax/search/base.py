@@ -33,7 +33,7 @@ from immax.search.results import CellResults
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
-from immax.validation import training_sample
+from immax.validation import Sample, training_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,6 +106,10 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _penalties(self) -> Array:
         """Return the values of lam or C, the strongest penalty first."""
+
+    def _penalties_for(self, X: Features, sample: Sample) -> Array:  # noqa: ARG002
+        """Return the values of lam or C, which may depend on the data."""
+        return self._penalties()
 
     @abstractmethod
     def _penalty_strengths(self, penalties: Array) -> Array:
@@ -182,7 +186,7 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         self._check_common()
-        penalties = self._penalties()
+        self._penalties()  # refuses values that make no sense before anything is computed
         given = X
         X, y = self._validate(X, y)
         sample = training_sample(X, y, sample_weight)
@@ -199,6 +203,7 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
             sample.classes,
             has_link,
         )
+        penalties = self._penalties_for(X, sample)
         family = self._family(purpose.criterion)
         if self.use_radii:
             rows = np.flatnonzero(sample.weight)

@@ -15,6 +15,10 @@ from sklearn.utils import Tags
 from immax.arrays import Array, Features
 from immax.decisions import Aim
 from immax.linear import IMMAXClassifier, feature_norms
+from immax.losses.immax_risks import immax_risk
+from immax.margins import theory_margins
+from immax.paths import lam_sequence
+from immax.penalties import Penalty, make_penalty
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, Wishes
@@ -22,11 +26,13 @@ from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, RandomState
 from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
 from immax.search.samples import SearchSamples
-from immax.validation import check_choice, check_positive
+from immax.solvers import Problem
+from immax.validation import Sample, check_choice, check_positive
 
 __all__ = ["IMMAXClassifierCV"]
 
 LAMS = np.logspace(-6, 1, 8)
+N_LAMS = 12  # along the path of a penalty that uses few features
 LABEL_TOL, PROBABILITY_TOL = 3e-5, 1e-6  # of fits whose labels, or probabilities, are scored
 LARGE = 500_000  # entries of X, from which on labels are searched for in single precision
 
@@ -49,7 +55,11 @@ class IMMAXClassifierCV(MarginSearch):
         "weighted" is cross-entropy, class weights, margins, and both. "auto", the default, is
         "weighted" for aims other than accuracy and log-loss, and else "power".
     lams : array-like of shape (n_lams,), default=None
-        Values of lambda. None is eight values from 1e-6 to 10.
+        Values of lambda. None is eight values from 1e-6 to 10; for a penalty that uses few
+        features, twelve along its path, from the lambda of the empty model with the theory's
+        margins down to a thousandth of that.
+    penalty, l1_ratio, groups
+        The penalty, as in IMMAXClassifier.
     n_margins : int, default=10
         Values of each of the family's parameters.
     cv : int, "loo", splitter or iterable of (train, test), default=5
@@ -137,7 +147,7 @@ class IMMAXClassifierCV(MarginSearch):
         log-loss in cross-validation. ``probability_index_`` is its row in ``cv_results_``.
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    coef_, intercept_, margins_, weights_, objective_, gap_, n_iter_
+    coef_, intercept_, margins_, weights_, objective_, gap_, n_iter_, n_features_used_
         Attributes of ``best_estimator_``.
     n_features_in_ : int
         The number of features.
@@ -162,7 +172,16 @@ class IMMAXClassifierCV(MarginSearch):
     """
 
     _penalty_name = "lam"
-    _copied = ("coef_", "intercept_", "margins_", "weights_", "objective_", "gap_", "n_iter_")
+    _copied = (
+        "coef_",
+        "intercept_",
+        "margins_",
+        "weights_",
+        "objective_",
+        "gap_",
+        "n_iter_",
+        "n_features_used_",
+    )
     best_estimator_: IMMAXClassifier
     best_lam_: float
 
@@ -185,6 +204,9 @@ class IMMAXClassifierCV(MarginSearch):
         *,
         family: str | MarginFamily = "auto",
         lams: ArrayLike | None = None,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        groups: ArrayLike | None = None,
         n_margins: int = 10,
         cv: CrossValidation = 5,
         scoring: Any = "accuracy",
@@ -208,6 +230,9 @@ class IMMAXClassifierCV(MarginSearch):
         self.loss = loss
         self.family = family
         self.lams = lams
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.groups = groups
         self.n_margins = n_margins
         self.cv = cv
         self.scoring = scoring
@@ -237,6 +262,12 @@ class IMMAXClassifierCV(MarginSearch):
         check_choice("loss", self.loss, ("logistic", "hinge", "exponential"))
         check_choice("rule", self.rule, ("auto", "score", "bayes"))
         check_choice("form", self.form, ("auto", "sum", "max"))
+        omega = make_penalty(self.penalty, self.l1_ratio, self.groups)
+        if isinstance(self.cv, str) and not omega.smooth:
+            raise ValueError(
+                f"cv='loo' needs penalty='l2'; penalty={self.penalty!r} has kinks, where a Newton "
+                "step does not lead from one model to another: take a number of folds"
+            )
         if self.loss == "hinge" and self.form == "sum":
             raise ValueError("form='sum' exists for the logistic and exponential losses only")
         if self.loss == "hinge" and self.rule == "bayes":
@@ -258,6 +289,26 @@ class IMMAXClassifierCV(MarginSearch):
 
     def _penalties(self) -> Array:
         return penalty_grid("lams", self.lams, LAMS)[::-1]
+
+    def _omega(self, n_features: int) -> Penalty:
+        return make_penalty(self.penalty, self.l1_ratio, self.groups, n_features)
+
+    def _penalties_for(self, X: Features, sample: Sample) -> Array:
+        omega = self._omega(X.shape[1])
+        if self.lams is not None or omega.smooth:
+            return self._penalties()
+        # The hinge is steeper than the logistic loss at zero, by about a factor of two.
+        smooth, factor = ("logistic", 2.0) if self.loss == "hinge" else (self.loss, 1.0)
+        share = (sample.weight / sample.weight.sum()).astype(X.dtype)
+        risk = immax_risk(smooth, "auto", sample.labels, theory_margins(sample.counts), share)
+        problem = Problem(X, risk, 1.0, bool(self.fit_intercept), omega)
+        return factor * lam_sequence(problem, N_LAMS)
+
+    @property
+    def sparse_coef_(self) -> sparse.csr_array:
+        """``coef_`` as a CSR array, which holds only the coefficients that are not zero."""
+        self._check_refitted()
+        return self.best_estimator_.sparse_coef_
 
     def _penalty_strengths(self, penalties: Array) -> Array:
         return penalties
@@ -282,7 +333,12 @@ class IMMAXClassifierCV(MarginSearch):
 
     def _cells(self, samples: SearchSamples, purpose: Purpose) -> Cells:
         fits = LinearFits(
-            self.loss, self.form, bool(self.fit_intercept), PROBABILITY_TOL, int(self.max_iter)
+            self.loss,
+            self.form,
+            bool(self.fit_intercept),
+            PROBABILITY_TOL,
+            int(self.max_iter),
+            self._omega(samples.X.shape[1]),
         )
         X = samples.X
         if isinstance(self.cv, str):
@@ -308,6 +364,9 @@ class IMMAXClassifierCV(MarginSearch):
             self.loss,
             form=self.form,
             lam=penalty,
+            penalty=self.penalty,
+            l1_ratio=self.l1_ratio,
+            groups=self.groups,
             margins=margins,
             weights=weights,
             rule=rule,

@@ -26,7 +26,8 @@ def solve_grid(
     """Solve a grid of problems row by row, each with a warm start.
 
     The start is the solution of the problem before, corrected by the change that the row above
-    shows at the same place. The problems of a row share a preconditioner.
+    shows at the same place; with a penalty that has kinks it is the solution above, whose zeros a
+    correction would fill. The problems of a row share a preconditioner.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def solve_grid(
         memory, before = Memory(), _Row()
         for problem in row:
             start, guess = before.extrapolate(above)
+            if not problem.omega.smooth:  # a correction would fill the zeros
+                start, guess = before.neighbour(above), None
             memory.scores = guess
             solution = solve(
                 problem,
@@ -79,6 +82,11 @@ class _Row:
         kept = scores is not None and scores.size <= MAX_SCORES
         self._thetas.append(theta)
         self._scores.append(scores if kept else None)
+
+    def neighbour(self, above: _Row) -> Array | None:
+        """Return the solution above the next one, or else the one before it."""
+        known = above._thetas[len(self._thetas) :] or self._thetas[-1:]
+        return known[0] if known else None
 
     def extrapolate(self, above: _Row) -> tuple[Array | None, Array | None]:
         """Return a guess of the next solution, and its scores without a product with X.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, Literal, Protocol, TypeGuard, TypeVar
 
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from immax.arrays import Array, Features
 from immax.losses.risks import SmoothRisk
+from immax.penalties import Penalty, SquaredL2
 from immax.solvers.row_parts import RowParts
 
 __all__ = ["MANY_OUTPUTS", "Problem", "Risk", "Solution", "is_smooth"]
@@ -38,7 +39,7 @@ R_co = TypeVar("R_co", bound=Risk, covariant=True)
 
 @dataclass(frozen=True)
 class Problem(Generic[R_co]):
-    """The problem ``min over W, b of lam ||W||^2 + risk(X W^T + b)``.
+    """The problem ``min over W, b of lam Omega(W) + risk(X W^T + b)``.
 
     Parameters ``theta`` have shape (k, d), or (k, d + 1) with the biases as the last column; the
     biases are not penalised. Scores have shape (n, k). They are stored in the order that the
@@ -54,12 +55,15 @@ class Problem(Generic[R_co]):
         The strength of the penalty, positive.
     fit_intercept : bool, default=True
         Whether there are biases.
+    omega : Penalty, default=SquaredL2()
+        The penalty Omega, the squared Euclidean norm by default.
     """
 
     X: Features
     risk: R_co
     lam: float
     fit_intercept: bool = True
+    omega: Penalty = field(default_factory=SquaredL2)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,7 +87,7 @@ class Problem(Generic[R_co]):
 
     def with_risk(self, risk: SmoothRisk) -> Problem[SmoothRisk]:
         """Return the problem with another risk."""
-        return Problem(self.X, risk, self.lam, self.fit_intercept)
+        return replace(self, risk=risk)  # type: ignore[arg-type, return-value]
 
     @cached_property
     def _parts(self) -> RowParts:
@@ -138,12 +142,11 @@ class Problem(Generic[R_co]):
         return gradient
 
     def penalty(self, theta: Array) -> float:
-        """Return ``lam ||W||^2``."""
-        W = self.weights(theta).astype(np.float64, copy=False)
-        return self.lam * float(np.vdot(W, W))
+        """Return ``lam Omega(W)``."""
+        return self.lam * self.omega.value(self.weights(theta))
 
     def penalty_gradient(self, theta: Array) -> Array:
-        """Return the gradient of the penalty in theta."""
+        """Return the gradient in theta of the penalty ``lam ||W||^2``."""
         gradient = (2 * self.lam) * theta
         if self.fit_intercept:
             gradient[:, -1] = 0

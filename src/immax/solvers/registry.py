@@ -18,6 +18,7 @@ from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod, MultiplierMethodLBFGS
 from immax.solvers.newton import Newton
 from immax.solvers.problem import Problem, Risk, Solution
+from immax.solvers.working_sets import MultiplierMethodWorkingSets, WorkingSets
 
 __all__ = ["SOLVERS", "SOLVER_NAMES", "choose", "select_solver", "solve"]
 
@@ -29,6 +30,8 @@ SOLVERS: tuple[Solver[Any], ...] = (
     LBFGS(),
     DualAscent(),
     MultiplierMethodLBFGS(),
+    WorkingSets(),
+    MultiplierMethodWorkingSets(),
 )
 """Solvers in order of preference. Those with the same name support different problems."""
 
@@ -42,7 +45,7 @@ def select_solver(problem: Problem[Risk], name: str = "auto") -> Solver[Any]:
     ----------
     problem : Problem
         The problem to be solved.
-    name : {"auto", "newton", "lbfgs", "dual"}, default="auto"
+    name : {"auto", "newton", "lbfgs", "dual", "working-set"}, default="auto"
         A name asks for the solver of this name; "auto" takes the first of ``SOLVERS`` that
         supports the problem and suits its shape.
 
@@ -63,7 +66,7 @@ def select_solver(problem: Problem[Risk], name: str = "auto") -> Solver[Any]:
     for solver in SOLVERS:
         if name not in ("auto", solver.name):
             continue
-        reason = solver.unsupported(problem)
+        reason = solver.lacking(problem)
         if reason is not None:
             needed.append(reason)
         elif name != "auto" or solver.suits(problem):
@@ -107,9 +110,10 @@ def solve(
     ----------
     problem : Problem
         What to minimise.
-    solver : {"auto", "newton", "lbfgs", "dual"}, default="auto"
+    solver : {"auto", "newton", "lbfgs", "dual", "working-set"}, default="auto"
         "newton" and "lbfgs" support every risk; "dual" supports the hinge of two classes on dense
-        features. "auto" chooses by the shape of the problem.
+        features; "working-set" supports every risk with a penalty that has kinks. "auto" chooses
+        by the penalty and the shape of the problem.
     start : ndarray of the problem's shape, optional
         Parameters to start from; zeros by default.
     tol : float, default=1e-6
