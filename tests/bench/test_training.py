@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from immax.bench import training
 from immax.bench.sections import TrainingPlan
 from immax.bench.training import train
 from immax.evaluation.estimators import network_spec
@@ -49,6 +50,28 @@ def test_short_gradients_keep_a_training_from_diverging():
     scores = [train("mlp", X, y, spec, own, seed=0).scores(X) for own in recipes]
     assert not np.isfinite(scores[0]).all()
     assert np.isfinite(scores[1]).all()
+
+
+def test_re_weighting_is_normalised_within_each_mini_batch(monkeypatch):
+    """As in the paper: the average weight of a batch is one, so classes of one size are CE."""
+    X, y = images(240)
+    specs = {name: network_spec(name, [80, 80, 80], {}) for name in ("ce", "rw")}
+    scores = {
+        name: train("softmax", X, y, own, RECIPE, seed=0).scores(X) for name, own in specs.items()
+    }
+    np.testing.assert_allclose(scores["rw"], scores["ce"], rtol=1e-4, atol=1e-5)
+    uneven = network_spec("rw", [200, 39, 1], {})
+    made = []
+    kind = training.SpecLoss
+
+    def spec_loss(spec, **options):
+        made.append(options)
+        return kind(spec, **options)
+
+    monkeypatch.setattr(training, "SpecLoss", spec_loss)
+    train("softmax", X, y, uneven, replace(RECIPE, epochs=1), seed=0)
+    train("softmax", X, y, specs["ce"], replace(RECIPE, epochs=1), seed=0)
+    assert made == [{"normalize": "batch"}, {"normalize": None}]
 
 
 def test_a_training_resumes_to_the_same_bits(tmp_path):

@@ -229,7 +229,8 @@ def test_contributions_add_up_to_scores(c):
     X, y = data(c, 300)
     xgb = make(IMMAXXGBClassifier).fit(X, y)
     parts = xgb.get_booster().predict(xgboost.DMatrix(X), pred_contribs=True)
-    np.testing.assert_allclose(parts.sum(axis=-1), xgb.decision_function(X), atol=1e-4)
+    if c == 2 or xgboost.__version__ >= "3.2":  # before, with the first class's initial score
+        np.testing.assert_allclose(parts.sum(axis=-1), xgb.decision_function(X), atol=1e-4)
     lgb = make(IMMAXLGBMClassifier).fit(X, y)
     parts = lgb.predict(X, pred_contrib=True).reshape(len(X), -1, X.shape[1] + 1)
     np.testing.assert_allclose(np.squeeze(parts.sum(axis=-1)), lgb.decision_function(X), atol=1e-9)

@@ -1,6 +1,6 @@
 """Every command with generated tables and mutated files: an answer, or one line and an exit code.
 
-Within one process, so that thousands of cases take less than a minute.
+About two thousand calls, within one process, so that they take less than a minute.
 """
 
 import io
@@ -159,7 +159,7 @@ def folder(tmp_path_factory):
     return path
 
 
-@settings(CASES, max_examples=500)
+@settings(CASES, max_examples=250)
 @given(columns=tables(), form=FORMS, mutate=mutations(), proba=st.booleans())
 def test_predict_and_explain_with_any_table(folder, columns, form, mutate, proba):
     path = folder / f"new.{form}"
@@ -173,30 +173,30 @@ def test_predict_and_explain_with_any_table(folder, columns, form, mutate, proba
     assert path.read_bytes() == before
 
 
-@settings(CASES, max_examples=300)
+@settings(CASES, max_examples=150)
 @given(
     mutate=mutations(),
+    out=st.sampled_from(["out.tsv", "out.jsonl.gz", "out.parquet", "out.feather"]),
     names=st.lists(st.sampled_from(["age", "city", "seen", "flag", "y"]), min_size=3, unique=True),
     n=st.integers(0, 12),
     form=FORMS,
 )
-def test_predict_with_tables_of_the_model(folder, mutate, names, n, form):
+def test_predict_with_tables_of_the_model(folder, mutate, out, names, n, form):
     frame = pd.read_csv(folder / "good.csv", dtype=object)[names].iloc[:n]
     path = folder / f"part.{form}"
     if not write([(name, frame[name].tolist()) for name in frame], path):
         return
     path.write_bytes(mutate(path.read_bytes()))
-    for out in ("out.tsv", "out.jsonl.gz", "out.parquet", "out.feather"):
-        run(folder, "predict", "model.skops", path.name, "-o", out)
+    run(folder, "predict", "model.skops", path.name, "-o", out)
 
 
-@settings(CASES, max_examples=300)
+@settings(CASES, max_examples=250)
 @given(mutate=mutations(), old=st.booleans())
 def test_model_files_that_were_altered(folder, mutate, old):
     data = (folder / ("old.skops" if old else "model.skops")).read_bytes()
     (folder / "changed.skops").write_bytes(mutate(data))
-    run(folder, "explain", "changed.skops")
-    run(folder, "predict", "changed.skops", "good.csv", "-o", "out.csv")
+    if run(folder, "explain", "changed.skops").returncode == 0:
+        run(folder, "predict", "changed.skops", "good.csv", "-o", "out.csv")
 
 
 JSON = st.recursive(
@@ -206,7 +206,7 @@ JSON = st.recursive(
 )
 
 
-@settings(CASES, max_examples=300)
+@settings(CASES, max_examples=250)
 @given(
     key=st.sampled_from(["format", "schema", "labels", "target", "metric", "counts", "versions"]),
     value=JSON,
@@ -230,7 +230,7 @@ def test_descriptions_of_models_that_were_altered(folder, key, value, whole, old
         assert (outcome.returncode == 0) == intact
 
 
-@settings(CASES, max_examples=120)
+@settings(CASES, max_examples=40)
 @given(columns=tables(least=4, labelled=True), form=FORMS, mutate=mutations())
 def test_fit_with_any_table(folder, columns, form, mutate):
     path = folder / f"train.{form}"
@@ -243,7 +243,7 @@ def test_fit_with_any_table(folder, columns, form, mutate):
         assert run(folder, "explain", "new.skops").returncode == 0
 
 
-@settings(CASES, max_examples=4)
+@settings(CASES, max_examples=2)
 @given(columns=tables(least=12, labelled=True), form=FORMS)
 def test_compare_with_any_table(folder, columns, form):
     path = folder / f"train.{form}"
@@ -252,7 +252,7 @@ def test_compare_with_any_table(folder, columns, form):
         run(folder, *call, "-o", "comparison")
 
 
-@settings(CASES, max_examples=300)
+@settings(CASES, max_examples=400)
 @given(
     counts=st.lists(
         st.sampled_from(["5", "0", "-1", "nan", "inf", "1e400", "x", "3.5"]), max_size=4
@@ -266,7 +266,7 @@ def test_margins_of_any_counts(folder, counts, options):
     check(outcome, *options, *counts)
 
 
-@settings(CASES, max_examples=150)
+@settings(CASES, max_examples=80)
 @given(mutate=mutations(), command=st.sampled_from(["status", "table", "page", "export"]))
 def test_results_that_were_altered(folder, mutate, command):
     store = lzma.decompress((DATA / "store-1.db.xz").read_bytes())

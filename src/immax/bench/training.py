@@ -104,7 +104,8 @@ def train(
     channels_last = recipe.channels_last and len(shape) == 3 and model.startswith("resnet")
     if channels_last:
         network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    loss = SpecLoss(spec).to(device)
+    # The paper normalises the weights of re-weighting within each mini-batch.
+    loss = SpecLoss(spec, normalize="batch" if spec.name == "rw" else None).to(device)
     optimiser = torch.optim.SGD(
         network.parameters(),
         lr=recipe.lr,

@@ -100,22 +100,26 @@ def has_description(booster: Any) -> bool:
     return _read_text(booster) is not None
 
 
-def attach(booster: Any, description: Description) -> None:
+def attach(booster: Any, description: Description, constants: Array | None = None) -> None:
     """Store a description in a booster, whose model files then contain it.
 
     Parameters
     ----------
     booster : xgboost.Booster, lightgbm.Booster or catboost.CatBoost
     description : Description
+    constants : ndarray of shape (c,), or (1,) for two classes, optional
+        Scores that boosting began with, if the booster does not contain them: LightGBM's.
     """
     text = description.to_json()
+    if constants is None and _read_text(booster) == text:
+        return
     library = _library_of(booster)
     if library == "xgboost":
         booster.set_attr(**{ATTRIBUTE: text})
     elif library == "catboost":
         booster.get_metadata()[ATTRIBUTE] = text
     else:
-        set_parameter(booster, ATTRIBUTE, text)
+        set_parameter(booster, ATTRIBUTE, text, constants)
 
 
 def booster_scores(booster: Any, data: Any) -> Array:

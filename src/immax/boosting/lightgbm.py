@@ -184,10 +184,9 @@ class IMMAXLGBMClassifier(LGBMClassifier, BoostingLossMixin):
         finally:
             self.objective = None
         self._classes = loss.classes
-        add_constants(self.booster_, loss.constants)
         options["init_score"] = init_score
         self._set_loss(loss, self._choose_rule(loss, X, codes, sample_weight, options))
-        attach(self.booster_, self._description())
+        attach(self.booster_, self._description(), loss.constants)
         return self
 
     def _named_metrics(self, eval_metric: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from immax.arrays import Array
 __all__ = ["add_constants", "get_parameter", "set_parameter"]
 
 PARAMETERS_END = "\nend of parameters\n"
+TREES = re.compile(r"^Tree=\d+$", re.MULTILINE)
 VALUES = re.compile(r"^(leaf_value|leaf_const|internal_value)=(.*)$", re.MULTILINE)
 
 
@@ -32,7 +34,7 @@ def get_parameter(booster: Any, name: str) -> str | None:
     return None if found is None else found[1]
 
 
-def set_parameter(booster: Any, name: str, value: str) -> None:
+def set_parameter(booster: Any, name: str, value: str, constants: Array | None = None) -> None:
     """Set a parameter that LightGBM itself does not know, but keeps in copies and in files.
 
     Parameters
@@ -41,10 +43,13 @@ def set_parameter(booster: Any, name: str, value: str) -> None:
     name : str
     value : str
         In one line.
+    constants : ndarray of shape (c,), or (1,) for two classes, optional
+        As in ``add_constants``, at the same time.
     """
     text = _line(name).sub("", booster.model_to_string(num_iteration=-1))
     head, end, tail = text.partition(PARAMETERS_END)
-    _replace_model(booster, f"{head.rstrip()}\n[{name}: {value}]\n{end}{tail}")
+    text = f"{head.rstrip()}\n[{name}: {value}]\n{end}{tail}"
+    _replace_model(booster, text if constants is None else _shifted(text, constants))
 
 
 def add_constants(booster: Any, constants: Array) -> None:
@@ -55,19 +60,23 @@ def add_constants(booster: Any, constants: Array) -> None:
     booster : lightgbm.Booster
     constants : ndarray of shape (c,), or (1,) for two classes
     """
-    if not constants.any():
-        return
-    head, *trees = re.split(r"^(?=Tree=\d+$)", booster.model_to_string(-1), flags=re.MULTILINE)
-    head = re.sub(r"^tree_sizes=.*\n", "", head, flags=re.MULTILINE)  # they change
-    for number, constant in enumerate(constants):
+    _replace_model(booster, _shifted(booster.model_to_string(num_iteration=-1), constants))
 
-        def shift(line: re.Match[str], constant: float = float(constant)) -> str:
+
+def _shifted(text: str, constants: Array) -> str:
+    """Return the text of a booster whose scores are larger by the constants."""
+    starts = [found.start() for found in islice(TREES.finditer(text), len(constants))]
+    head = re.sub(r"^tree_sizes=.*\n", "", text[: starts[0]], flags=re.MULTILINE)  # they change
+    end = text.index("\n\n", starts[-1])
+    trees = [text[begin:stop] for begin, stop in pairwise([*starts, end])]
+    for number, constant in enumerate(constants.tolist()):
+
+        def shift(line: re.Match[str], constant: float = constant) -> str:
             values = np.array(line[2].split(), dtype=np.float64) + constant
             return f"{line[1]}={' '.join(map(repr, values.tolist()))}"
 
-        tree, separator, rest = trees[number].partition("\n\n")
-        trees[number] = VALUES.sub(shift, tree) + separator + rest
-    _replace_model(booster, head + "".join(trees))
+        trees[number] = VALUES.sub(shift, trees[number])
+    return head + "".join(trees) + text[end:]
 
 
 def _line(name: str) -> re.Pattern[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,6 +50,15 @@ COMMANDS = {
 """The module of each command, and the first sentence of its help."""
 
 
+@cache
+def _import_command(name: str) -> Any:
+    module = import_module(f"immax.cli.{COMMANDS[name].module}")
+    command = get_command(module.commands)
+    own = getattr(command, "commands", {}).get(name, command)
+    own.name = name
+    return own
+
+
 class CommandGroup(ErrorReportingGroup):
     """The commands of ``immax``; the help of all of them needs none of their modules.
 
@@ -80,11 +90,7 @@ class CommandGroup(ErrorReportingGroup):
         """
         if self._listing or cmd_name not in COMMANDS:
             return self.commands.get(cmd_name)
-        module = import_module(f"immax.cli.{COMMANDS[cmd_name].module}")
-        command = get_command(module.commands)
-        own = getattr(command, "commands", {}).get(cmd_name, command)
-        own.name = cmd_name
-        return own
+        return _import_command(cmd_name)
 
     def format_help(self, ctx: Context, formatter: object) -> None:  # type: ignore[override]
         """Write the help of the group.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+import json
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -42,19 +43,19 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         Columns to convert to days since 1970.
     categories : list of str, optional
         Columns to convert to strings; missing values become a category.
-    columns : list of dict, optional
-        The descriptions of these columns, as ``Schema.to_list`` returns them. Without them,
+    columns : str, optional
+        The descriptions of these columns, the list of ``Schema.to_list`` as JSON. Without them,
         strings are read as version 0.1 did.
     """
 
-    columns: list[dict[str, Any]] | None = None  # files of earlier versions do not have it
+    columns: str | None = None  # files of earlier versions do not have it
 
     def __init__(
         self,
         numbers: list[str] | None = None,
         dates: list[str] | None = None,
         categories: list[str] | None = None,
-        columns: list[dict[str, Any]] | None = None,
+        columns: str | None = None,
     ) -> None:
         self.numbers = numbers
         self.dates = dates
@@ -119,7 +120,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         list of Column
         """
         if self.columns is not None:
-            return [Column.from_dict(column) for column in self.columns]
+            return [Column.from_dict(column) for column in json.loads(self.columns)]
         kinds = {"number": self.numbers, "date": self.dates, "category": self.categories}
         return [Column(name, kind) for kind, names in kinds.items() for name in names or []]
 
@@ -208,7 +209,7 @@ def prepare(schema: Schema) -> Pipeline:
         raise ValueError(
             "no column can be used: all are texts, identifiers, constants or not supported"
         )
-    columns = [column.to_dict() for column in schema.used()]
+    columns = json.dumps([column.to_dict() for column in schema.used()])
     steps: list[tuple[str, BaseEstimator, list[str]]] = []
     if numbers or dates:
         scaled = Pipeline(
