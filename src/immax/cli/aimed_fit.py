@@ -27,7 +27,9 @@ class Search(NamedTuple):
     name: str
 
 
-def make_search(loss: str, options: AimOptions, y: Array, folds: int, seed: int) -> Search:
+def make_search(
+    loss: str, options: AimOptions, y: Array, folds: int, seed: int, penalty: str = "l2"
+) -> Search:
     """Return the search for margins, λ and decisions that the options ask for.
 
     Parameters
@@ -39,6 +41,8 @@ def make_search(loss: str, options: AimOptions, y: Array, folds: int, seed: int)
     folds : int
         Of the cross-validation; fewer if a class has fewer rows.
     seed : int
+    penalty : {"l2", "l1", "elasticnet", "group"}, default="l2"
+        Of the models.
 
     Returns
     -------
@@ -53,17 +57,16 @@ def make_search(loss: str, options: AimOptions, y: Array, folds: int, seed: int)
     folds = min(folds, int(counts.min()))
     name = options.metric
     if name is not None and name not in METRICS and name in get_scorer_names():
-        return Search(_search(loss, name, folds, seed), name)
+        return Search(_search(loss, name, folds, seed, penalty), name)
     purpose = options.resolve(classes)
     judge = make_judge(Protocol(purpose.metric, aim=purpose.aim), classes, counts)
     scorer = "balanced_accuracy" if loss == "hinge" and judge.needs_proba else judge.scorer
-    return Search(
-        serve_aim(_search(loss, scorer, folds, seed), judge, y, folds, seed), purpose.name
-    )
+    search = _search(loss, scorer, folds, seed, penalty)
+    return Search(serve_aim(search, judge, y, folds, seed), purpose.name)
 
 
-def _search(loss: str, scorer: str, folds: int, seed: int) -> IMMAXClassifierCV:
-    return IMMAXClassifierCV(loss, scoring=scorer, cv=folds, random_state=seed)
+def _search(loss: str, scorer: str, folds: int, seed: int, penalty: str) -> IMMAXClassifierCV:
+    return IMMAXClassifierCV(loss, penalty=penalty, scoring=scorer, cv=folds, random_state=seed)
 
 
 def describe_fit(fitted: Any) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class ModelDescription(TypedDict, total=False):
     margins: list[float]
     threshold: float
     coefficients: dict[str, list[float]]
+    penalty: str
+    kept: list[str]
     objective: float
     gap: float
     accuracy: float
@@ -90,6 +92,10 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
             str(name): column.tolist()
             for name, column in zip(names, np.asarray(estimator.coef_).T, strict=True)
         }
+        if getattr(estimator, "penalty", "l2") != "l2":
+            description["penalty"] = estimator.penalty
+            used = np.flatnonzero(np.asarray(estimator.coef_).any(axis=0))
+            description["kept"] = [str(names[j]) for j in used]
     if hasattr(estimator, "gap_"):
         description["objective"] = estimator.objective_
         description["gap"] = estimator.gap_
@@ -153,6 +159,10 @@ def description_text(description: ModelDescription, top: int = 10) -> str:
             f"by score, {description['classes'][1]} is predicted when its probability exceeds the "
             f"threshold {description['threshold']:.4f}"
         )
+    if "kept" in description:
+        kept, number = description["kept"], len(description["coefficients"])
+        lines.append(f"the {description['penalty']} penalty kept {len(kept)} of {number} features")
+        lines += [f"    {name}" for name in kept]
     if "gap" in description:
         lines.append(
             f"objective {description['objective']:.6g}, within {description['gap']:.2g} of the "

@@ -32,6 +32,15 @@ class Loss(StrEnum):
     exponential = "exponential"
 
 
+class PenaltyName(StrEnum):
+    """The penalties of ``immax fit``."""
+
+    l2 = "l2"
+    l1 = "l1"
+    elasticnet = "elasticnet"
+    group = "group"
+
+
 @commands.command()
 def fit(
     file: Table,
@@ -40,6 +49,9 @@ def fit(
         "model.skops"
     ),
     loss: Annotated[Loss, typer.Option(help="The loss to minimise.")] = Loss.logistic,
+    penalty: Annotated[
+        PenaltyName, typer.Option(help="The penalty; all but l2 keep few features.")
+    ] = PenaltyName.l2,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +80,7 @@ def fit(
     from immax.compare.final_model import without_search
     from immax.compare.target import encode_target
     from immax.io import save_model
-    from immax.tabular import prepare, read_training_table
+    from immax.tabular import fit_prepared, prepare, read_training_table
 
     options = AimOptions(metric, aim, costs, cost_matrix, budget)
     check_model_output(out, file)
@@ -78,10 +90,10 @@ def fit(
     schema = table.schema
     classes, codes = encode_target(table.y)
     labels, counts = classes[codes], np.bincount(codes)
-    search = make_search(loss.value, options, labels, folds, seed)
-    steps = prepare(schema)
-    fitted = search.model.fit(steps.fit_transform(table.X), labels)
-    model = Pipeline([*steps.steps, ("model", without_search(fitted))])
+    search = make_search(loss.value, options, labels, folds, seed, penalty.value)
+    prepared = fit_prepared(prepare(schema), search.model, table.X, labels)
+    fitted = prepared[-1]
+    model = Pipeline([*prepared.steps[:-1], ("model", without_search(fitted))])
     save_model(model, out, schema=schema, target=target, metric=search.name, counts=counts)
     choice = {"model": str(out), "metric": search.name, **describe_fit(fitted)}
     if as_json:

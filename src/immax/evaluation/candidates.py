@@ -121,6 +121,7 @@ _ROWS = (
     ),
     Candidate("over", "random over-sampling", "linear", "over", needs="imblearn", balanced=True),
     Candidate("immax", "IMMAX logistic", "linear", "immax", default=True),
+    Candidate("immax_l1", "IMMAX with few features", "linear", "immax_l1"),
     Candidate("immax_hinge", "IMMAX hinge", "linear", "immax_hinge", proba=False, default=True),
     Candidate(
         "immax_svc", "IMMAX kernel", "kernel", "immax", most_rows=2000, proba=False, default=True

@@ -2,6 +2,7 @@
 
 from immax.plots.bound_curve import BoundCurveDisplay, plot_bound_curve
 from immax.plots.certificate import CertificateDisplay, plot_certificate
+from immax.plots.coefficient_path import CoefficientPathDisplay, plot_path
 from immax.plots.comparison import ComparisonDisplay, plot_comparison
 from immax.plots.decision_curve import DecisionCurveDisplay, plot_decision_curve
 from immax.plots.margins import MarginsDisplay, plot_margins
@@ -15,6 +16,7 @@ from immax.plots.threshold_curve import ThresholdCurveDisplay, plot_threshold_cu
 __all__ = [
     "BoundCurveDisplay",
     "CertificateDisplay",
+    "CoefficientPathDisplay",
     "ComparisonDisplay",
     "DecisionCurveDisplay",
     "MarginsDisplay",
@@ -29,6 +31,7 @@ __all__ = [
     "plot_comparison",
     "plot_decision_curve",
     "plot_margins",
+    "plot_path",
     "plot_precision_recall",
     "plot_ranks",
     "plot_reliability",

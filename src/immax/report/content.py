@@ -21,6 +21,7 @@ from immax.report.pictures import (
     Picture,
     draw_comparison,
     draw_margins,
+    draw_path,
     draw_precision_recall,
     draw_reliability,
     draw_search,
@@ -304,6 +305,8 @@ class Page:
         None if no method has probabilities.
     margins : MarginsSection or None
         None if IMMAX is not among the fitted models.
+    path : Picture or None
+        The coefficients of a fitted model with few features, or None if there is no such model.
     run : RunSection
         How the comparison was run.
     """
@@ -318,6 +321,7 @@ class Page:
     decisions: DecisionSection | None
     probabilities: ProbabilitiesSection | None
     margins: MarginsSection | None
+    path: Picture | None
     run: RunSection
 
 
@@ -358,6 +362,7 @@ def describe_page(
         decisions=describe_decisions(comparison, answer, models),
         probabilities=_probabilities(comparison, answer),
         margins=_margins(models["immax"], comparison) if "immax" in models else None,
+        path=_path(models, comparison),
         run=RunSection(
             folds=protocol.folds,
             repeats=protocol.repeats,
@@ -443,6 +448,17 @@ def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
         thresholds=_thresholds(search, comparison.class_names),
         certificate=_certificate(pipeline, comparison),
     )
+
+
+def _path(models: Mapping[str, Pipeline], comparison: Comparison) -> Picture | None:
+    for pipeline in models.values():
+        search = _search_of(pipeline)
+        if getattr(search, "penalty", "l2") != "l2":
+            features = pipeline[:-1].transform(comparison.X)
+            names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
+            labels = comparison.classes[comparison.codes]
+            return draw_path(search, features, labels, names)
+    return None
 
 
 def _search_of(pipeline: Pipeline) -> FittedSearch:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.compare import Answer, Comparison
 from immax.decisions import Aim, Costs
 from immax.evaluation.candidates import CANDIDATES
+from immax.paths import path as compute_path
 from immax.plots import (
+    CoefficientPathDisplay,
     ComparisonDisplay,
     DecisionCurveDisplay,
     MarginsDisplay,
@@ -36,6 +38,7 @@ __all__ = [
     "draw_comparison",
     "draw_decision_curve",
     "draw_margins",
+    "draw_path",
     "draw_precision_recall",
     "draw_reliability",
     "draw_search",
@@ -290,6 +293,32 @@ def draw_search(search: FittedSearch) -> Picture:
     )
     fitted = cast("MarginSearch", search)
     return _render("search", text, 7.5, 4.2, lambda figure: plot_search(fitted, figure.subplots()))
+
+
+def draw_path(search: Any, X: Features, y: Array, names: Sequence[str]) -> Picture:
+    """Draw the coefficients of a model with few features along its path.
+
+    Parameters
+    ----------
+    search : IMMAXClassifierCV
+        A fitted search with a penalty that uses few features.
+    X, y : array-like
+        The features and labels that it was fitted to.
+    names : sequence of str
+        The names of the features.
+
+    Returns
+    -------
+    Picture
+    """
+    fitted = compute_path(X, y, search.best_estimator_)
+    text = (
+        f"Coefficients of the features against lambda. At the chosen one, {search.best_lam_:.3g}, "
+        f"the model uses {search.n_features_used_} of {search.n_features_in_} features; the "
+        f"largest lambda, {fitted.lams[0]:.3g}, leaves none."
+    )
+    display = CoefficientPathDisplay.from_path(fitted, names, search.best_lam_)
+    return _render("path", text, 7.5, 4.2, lambda figure: display.plot(figure.subplots()))
 
 
 def draw_margins(search: FittedSearch, counts: Array) -> Picture:
