@@ -17,6 +17,9 @@ class Here:
     def __init__(self, data):
         self._fitter, self._left = FoldFitter(data), self.lose_after
 
+    def wait_until_ready(self):
+        pass
+
     def attempt(self, task, seconds=None):
         self._left -= 1
         if self._left < 0:

@@ -25,6 +25,7 @@ def test_outcomes_are_those_of_the_same_fits_here():
     tasks = [(FoldTask("logistic", 0), None), (FoldTask("logistic", 1), 0.0), ("odd", None)]
     serve(io.BytesIO(b"".join(pickle.dumps(one) for one in (data, *tasks))), sink)
     sink.seek(0)
+    assert pickle.load(sink) == "ready"
     first, second, third = (pickle.load(sink) for _ in tasks)
     expected = FoldFitter(data).attempt(FoldTask("logistic", 0))
     np.testing.assert_array_equal(first.labels, expected.labels)

@@ -20,6 +20,7 @@ def test_a_fit_elsewhere_is_the_same_as_here_and_a_lost_process_is_noticed():
     data = FoldData(X, target.classes, target.codes, describe_columns(X), splits, protocol)
     worker = WorkerProcess(data)
     try:
+        worker.wait_until_ready()
         there = worker.attempt(FoldTask("weights", 1))
         here = FoldFitter(data).attempt(FoldTask("weights", 1))
         np.testing.assert_array_equal(there.labels, here.labels)

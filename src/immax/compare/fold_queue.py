@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -93,7 +93,7 @@ class FoldQueue:
         self._seconds = dict.fromkeys(methods, 0.0)
         self._abandoned: set[str] = set()
         self._error: Exception | None = None
-        self._lock = threading.RLock()
+        self._lock = threading.Condition()  # its lock may be taken again by its owner
         self.results: dict[str, dict[int, FoldResult]] = {name: {} for name in methods}
         self.failed: dict[str, str] = {}
 
@@ -113,15 +113,13 @@ class FoldQueue:
         fitter, workers = FoldFitter(self._data), _Workers(self._data, self._work)
         try:
             with _one_thread(n_jobs > 1):
-                for _ in self._work(fitter, report=True):
-                    if n_jobs > 1 and not workers and self._is_worth_more_processes():
-                        workers.start(n_jobs - 1)
-                workers.join()
+                while self._is_unfinished():  # again if a process was lost
+                    for _ in self._work(fitter, report=True):
+                        if n_jobs > 1 and not workers and self._is_worth_more_processes():
+                            workers.start(n_jobs - 1)
+                    self._wait_for_others()
         finally:
-            workers.stop()
-        if self._waiting and not self._time_is_over():  # left by a process that was lost
-            for _ in self._work(fitter, report=True):
-                pass
+            workers.stop()  # also those that have not started yet
         if self._error is not None:
             raise self._error
         if self._on_fold is not None:
@@ -143,6 +141,7 @@ class FoldQueue:
                 with self._lock:
                     self._running.remove(task)
                     self._waiting.appendleft(task)
+                    self._lock.notify_all()
                 return
             except Exception as error:
                 outcome = error
@@ -154,9 +153,17 @@ class FoldQueue:
             self._record(task, outcome)
             yield
 
+    def _is_unfinished(self) -> bool:
+        return bool(self._waiting) and self._error is None and not self._time_is_over()
+
+    def _wait_for_others(self) -> None:
+        with self._lock:
+            while self._running:
+                self._lock.wait()
+
     def _next(self) -> FoldTask | None:
         with self._lock:
-            while self._waiting and self._error is None and not self._time_is_over():
+            while self._is_unfinished():
                 task = self._waiting.popleft()
                 if task.method not in self.failed and task.method not in self._abandoned:
                     self._running.append(task)
@@ -177,6 +184,7 @@ class FoldQueue:
             else:
                 self._error = outcome
             self._report()
+            self._lock.notify_all()
 
     def _report(self) -> None:
         if self._on_progress is not None:
@@ -230,19 +238,23 @@ class _Workers:
     def start(self, count: int) -> None:
         for _ in range(count):
             process = WorkerProcess(self._data)
-            thread = threading.Thread(target=lambda own=process: deque(self._work(own), 0))
+            thread = threading.Thread(target=self._drive, args=(process,))
             self._processes.append(process)
             self._threads.append(thread)
             thread.start()
 
-    def join(self) -> None:
-        for thread in self._threads:
-            thread.join()
+    def _drive(self, process: WorkerProcess) -> None:
+        """Hand tasks to a process from when it is ready: until then, others take them."""
+        with suppress(WorkerLostError):
+            process.wait_until_ready()
+            for _ in self._work(process):
+                pass
 
     def stop(self) -> None:
         for process in self._processes:
             process.stop()
-        self.join()
+        for thread in self._threads:
+            thread.join()
 
 
 @contextmanager

@@ -27,6 +27,8 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """
     try:
         fitter = FoldFitter(pickle.load(source))
+        pickle.dump("ready", sink, pickle.HIGHEST_PROTOCOL)
+        sink.flush()
         while True:
             task, seconds = pickle.load(source)
             try:

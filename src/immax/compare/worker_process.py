@@ -29,7 +29,7 @@ class WorkerProcess:
     Parameters
     ----------
     data : FoldData
-        Sent to the process with the first task.
+        Sent to the process when it has started.
     """
 
     def __init__(self, data: FoldData) -> None:
@@ -41,6 +41,17 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
         )
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process has started and knows the data.
+
+        Raises
+        ------
+        WorkerLostError
+            If the process has ended.
+        """
+        self._exchange(self._data)
+        self._data = None
 
     def attempt(self, task: FoldTask, seconds: float | None = None) -> Outcome:
         """Have a fit made, as by ``FoldFitter.attempt``.
@@ -60,16 +71,16 @@ class WorkerProcess:
         WorkerLostError
             If the process has ended.
         """
+        return cast("Outcome", self._exchange((task, seconds)))
+
+    def _exchange(self, content: object) -> object:
         source, sink = self._process.stdin, self._process.stdout
         assert source is not None
         assert sink is not None
         try:
-            if self._data is not None:
-                pickle.dump(self._data, source, pickle.HIGHEST_PROTOCOL)
-                self._data = None
-            pickle.dump((task, seconds), source, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(content, source, pickle.HIGHEST_PROTOCOL)
             source.flush()
-            return cast("Outcome", pickle.load(sink))
+            return pickle.load(sink)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
             raise WorkerLostError from error
 
