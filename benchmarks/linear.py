@@ -1,4 +1,4 @@
-"""IMMAX's linear fits against scikit-learn's solvers, side by side in one run.
+"""IMMAX's linear fits against those of other libraries, side by side in one run.
 
 All minimise the same objective: ``lam ||W||^2 + mean logistic loss`` with unpenalised biases
 (equal margins, scikit-learn's C = 1), and the hinge loss without biases, since LinearSVC penalises
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,8 @@ import numpy as np
 import scipy
 import sklearn
 from data import SHAPES
+from linear_peers import missing_peers, peers
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 import immax
 from immax import IMMAXClassifier
@@ -80,33 +79,6 @@ def objective(loss: str, X: Any, y: np.ndarray, coef: np.ndarray, intercept: Any
     return float(np.sum(coef**2) / (2 * C * len(y)) + losses.mean())
 
 
-def peers(loss: str, X: Any, y: np.ndarray) -> Iterator[tuple[str, list[float], Callable]]:
-    """Yield the name of each peer, its settings, and a function from a setting to an estimator."""
-    binary = y.max() == 1
-    if loss == "logistic":
-        tolerances = [10 ** (-k / 2) for k in range(4, 17)]
-        names = ["lbfgs", "newton-cg"]
-        names += ["newton-cholesky"] if isinstance(X, np.ndarray) else []
-        names += ["liblinear"] if binary else []
-        for name in names:
-            options: dict[str, Any] = {"C": C, "solver": name, "max_iter": 10_000}
-            if name == "liblinear":
-                options["intercept_scaling"] = 100.0  # so that its bias is hardly penalised
-            yield name, tolerances, lambda tol, o=options: LogisticRegression(tol=tol, **o)
-    else:
-        options = {"C": C, "fit_intercept": False, "random_state": 0}
-        if binary:
-            # Its tolerance says little about the objective, so it is run with more and more epochs.
-            options |= {"loss": "hinge", "tol": 1e-9}
-            epochs = [10 ** (k / 2) for k in range(2, 13)]
-            yield "LinearSVC", epochs, lambda m, o=options: LinearSVC(max_iter=int(m), **o)
-        else:
-            # This solver ignores max_iter.
-            options |= {"multi_class": "crammer_singer"}
-            tolerances = [10.0**-k for k in range(1, 10)]
-            yield "LinearSVC", tolerances, lambda tol, o=options: LinearSVC(tol=tol, **o)
-
-
 def run_settings(
     name: str,
     settings: list[float],
@@ -140,7 +112,7 @@ def compare(shape: str, loss: str) -> None:
     runs = run_settings(
         "immax", settings, lambda tol: ours(loss, X, y, "equal", tol), measure, enough
     )
-    for name, tolerances, make in peers(loss, X, y):
+    for name, tolerances, make in peers(loss, X, y, C):
         runs += run_settings(
             name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure, enough
         )
@@ -153,7 +125,7 @@ def compare(shape: str, loss: str) -> None:
                 fastest[run.solver] = run
     mine = fastest.pop("immax")
     # Repeat with the same tolerance, with equal and with unequal margins.
-    for name, _, make in peers(loss, X, y):
+    for name, _, make in peers(loss, X, y, C):
         known = fastest.get(name)
         if known is not None and known.seconds < 3:
             again = (_time(lambda: make(known.setting).fit(X, y)) for _ in range(2))  # noqa: B023
@@ -191,6 +163,7 @@ import sys, warnings
 sys.path.insert(0, {folder!r})
 warnings.simplefilter("ignore")
 from data import SHAPES
+from linear_peers import missing_peers, peers
 from peak import peak_mib
 import linear
 
@@ -198,7 +171,7 @@ X, y = SHAPES[{shape!r}]()
 if {solver!r} == "immax":
     fit = lambda: linear.ours({loss!r}, X, y, "equal", 1e-6)
 else:
-    makers = {{name: make for name, _, make in linear.peers({loss!r}, X, y)}}
+    makers = {{name: make for name, _, make in linear.peers({loss!r}, X, y, linear.C)}}
     fit = lambda: makers[{solver!r}](1e-6).fit(X, y)
 print(peak_mib(fit))
 """
@@ -208,7 +181,7 @@ def memory(shape: str, loss: str) -> None:
     """Print the peak memory of each fit above that of the data, each in its own process (Linux)."""
     X, y = SHAPES[shape]()
     size = (X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes) / 2**20
-    names = ["immax", *(name for name, _, _ in peers(loss, X, y))]
+    names = ["immax", *(name for name, _, _ in peers(loss, X, y, C))]
     parts = []
     for name in names:
         script = MEMORY.format(folder=sys.path[0], shape=shape, solver=name, loss=loss)
@@ -242,6 +215,8 @@ def main() -> None:
         f"immax {immax.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, Python {platform.python_version()}; seeds fixed"
     )
+    missing = missing_peers()
+    print(f"peers that are not installed: {', '.join(missing) or 'none'}", flush=True)
     for loss in arguments.losses:
         for shape in arguments.shapes:
             compare(shape, loss)

@@ -4,7 +4,7 @@ For each method, the ratio of its time to that of eager cross-entropy is printed
 compiled, and for the largest shape the peak memory above the logits. The losses take turns, so
 that other load on the machine affects all of them; times are medians.
 
-    python benchmarks/torch_losses.py [--shapes 1024x10 …] [--no-compile] [--memory]
+    python benchmarks/torch_losses.py [--shapes 1024x10 …] [--methods immax …] [--no-compile]
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ def measure_peak(method: str, shape: str) -> None:
     print(peak_mib(lambda: loss(logits, target).backward()))
 
 
-def compare(shape: str, with_compiler: bool) -> None:
+def compare(shape: str, methods: list[str], with_compiler: bool) -> None:
     """Print the time of every loss relative to eager cross-entropy."""
     logits, target, counts = data(shape)
-    eager: dict[str, Loss] = {name: make(counts) for name, make in METHODS.items()}
+    eager: dict[str, Loss] = {name: METHODS[name](counts) for name in methods}
     times = medians(
         {"cross_entropy": F.cross_entropy, "naive": naive(counts)} | eager, logits, target
     )
@@ -112,7 +112,7 @@ def compare(shape: str, with_compiler: bool) -> None:
         reference_then = compiled.pop("cross_entropy")
         compiled = {name: value / reference_then for name, value in compiled.items()}
         print(f"    compiled cross-entropy {compiled['compiled cross_entropy']:.2f}")
-    for name in METHODS:
+    for name in methods:
         line = f"    {name:6} eager {times[name] / reference:5.2f}"
         if with_compiler:
             line += f"   compiled {compiled[name]:5.2f}"
@@ -123,6 +123,7 @@ def main() -> None:
     """Print one block for each shape."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shapes", nargs="+", default=SHAPES)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--no-compile", action="store_true")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--peak", help=argparse.SUPPRESS)
@@ -136,10 +137,10 @@ def main() -> None:
         "cross-entropy, forward and backward"
     )
     for shape in options.shapes:
-        compare(shape, not options.no_compile)
+        compare(shape, options.methods, not options.no_compile)
     if options.memory:
         shape = options.shapes[-1]
-        for method in ("cross_entropy", *METHODS):
+        for method in ("cross_entropy", *options.methods):
             print(f"    peak above the logits, {shape}, {method}: {peak(method, shape):.0f} MiB")
 
 

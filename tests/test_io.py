@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.fixes import parse_version
 
-from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax import IMMAXSVC, IMMAXSVCCV, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax.decisions import Costs
 from immax.io import ABOUT, ModelFileError, load_model, save_model
 
 pytest.importorskip("skops")
@@ -27,6 +28,9 @@ MODELS = [
     IMMAXClassifier("hinge", lam=0.1),
     BaselineClassifier("la", method_params={"tau": 0.5}),
     IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=2),
+    IMMAXClassifierCV(lams=[0.1], cv=2, aim="f1_macro"),
+    IMMAXClassifierCV("hinge", lams=[0.1], cv=2, aim=Costs((1.0, 2.0, 5.0))),
+    IMMAXSVCCV(Cs=[1.0], cv=2, n_margins=1, aim="mcc"),
     IMMAXSVC(),
     make_pipeline(StandardScaler(), IMMAXClassifier(margins={0: 1.0, 1: 2.0, 2: 1.0})),
     LogisticRegression(),
@@ -39,6 +43,9 @@ def test_models_come_back_as_they_went(model, tmp_path):
     save_model(model, tmp_path / "model.skops", target="kind", metric="accuracy")
     file = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(file.model.predict(X), model.predict(X))
+    if hasattr(model, "best_rule_"):
+        assert file.model.best_rule_ == model.best_rule_
+        assert str(file.model.best_rule_) == str(model.best_rule_)
     assert (file.target, file.metric) == ("kind", "accuracy")
     assert file.about["classes"] == ["0", "1", "2"]
     assert file.about["versions"]["immax"]

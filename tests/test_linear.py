@@ -1,6 +1,7 @@
 """The linear estimators as their users meet them."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -495,3 +496,116 @@ def test_a_failed_fit_leaves_the_old_model_alone(binary):
     with pytest.raises(ValueError, match="lam"):
         model.set_params(lam=-1).fit(X, y)
     np.testing.assert_array_equal(model.set_params(lam=1e-3).predict(X), before)
+
+
+@parametrize_with_checks(
+    [
+        IMMAXClassifier(penalty="l1"),
+        IMMAXClassifier(penalty="elasticnet"),
+        IMMAXClassifier(penalty="group"),
+    ]
+)
+def test_scikit_learn_s_own_checks_of_penalties(estimator, check):
+    check(estimator)
+
+
+def test_an_elastic_net_without_l1_is_l2_to_the_last_digit(digits):
+    X, y = digits
+    net = IMMAXClassifier(penalty="elasticnet", l1_ratio=0).fit(X, y)
+    ridge = IMMAXClassifier().fit(X, y)
+    np.testing.assert_array_equal(net.coef_, ridge.coef_)
+    assert net.gap_ == ridge.gap_
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_groups_of_single_features_are_l1(loss, binary):
+    X, y = binary
+    l1 = IMMAXClassifier(loss, penalty="l1", lam=0.02).fit(X, y)
+    group = IMMAXClassifier(loss, penalty="group", groups=np.arange(12), lam=0.02).fit(X, y)
+    assert group.objective_ == pytest.approx(l1.objective_, rel=2e-6)
+    np.testing.assert_allclose(group.coef_, l1.coef_, atol=1e-3)
+
+
+def test_groups_are_kept_or_dropped_whole(digits):
+    X, y = digits
+    rows = IMMAXClassifier(penalty="group", lam=0.05).fit(X, y)
+    used = rows.coef_ != 0
+    assert (used.all(axis=0) | ~used.any(axis=0)).all()
+    assert rows.n_features_used_ == used.any(axis=0).sum() < 64
+    groups = np.arange(64) // 8
+    model = IMMAXClassifier(penalty="group", groups=groups, lam=0.12).fit(X, y)
+    kept = [model.coef_[:, groups == g].any() for g in range(8)]
+    assert 0 < sum(kept) < 8
+    assert model.sparse_coef_.nnz == np.count_nonzero(model.coef_)
+
+
+def test_l1_agrees_with_saga(binary):
+    X, y = scale(binary[0]), binary[1]
+    lam = 0.02
+    ours = IMMAXClassifier(penalty="l1", margins="equal", lam=lam).fit(X, y)
+    theirs = LogisticRegression(
+        l1_ratio=1, C=1 / (lam * len(y)), solver="saga", tol=1e-8, max_iter=10_000
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "hinge"])
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet", "group"])
+def test_odd_columns_have_a_right_answer(penalty, loss, binary):
+    X, y = binary[0][:150], binary[1][:150]
+    odd = np.column_stack([X, X[:, 0], 2 * X[:, 1] + X[:, 2], np.ones(len(y)), np.zeros(len(y))])
+    plain = IMMAXClassifier(loss, penalty=penalty, lam=0.02, tol=1e-5).fit(X, y)
+    model = IMMAXClassifier(loss, penalty=penalty, lam=0.02, tol=1e-5).fit(odd, y)
+    assert model.gap_ <= 1e-5 * model.objective_
+    assert model.objective_ <= plain.objective_ * (1 + 1e-5)
+    assert not model.coef_[0, -1]
+    assert abs(model.coef_[0, -2]) < 1e-12
+
+
+@pytest.mark.parametrize("penalty", ["l1", "group"])
+def test_a_column_of_a_different_scale(penalty, binary):
+    X, y = binary
+    huge = X.copy()
+    huge[:, 3] *= 1e9
+    free = IMMAXClassifier(penalty=penalty, lam=0.02).fit(huge, y)
+    assert free.gap_ <= 1e-6 * free.objective_
+    huge[:, 3] *= 1e3
+    with warnings.catch_warnings():
+        # In double precision the gradient of such a column is too coarse to certify the optimum.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = IMMAXClassifier(penalty=penalty, lam=0.02).fit(huge, y)
+    assert model.objective_ == pytest.approx(free.objective_, rel=1e-6)
+    constant = np.column_stack([X, np.full(len(y), 1e12)])
+    model = IMMAXClassifier(penalty=penalty, lam=0.02).fit(constant, y)
+    assert model.gap_ <= 1e-6 * model.objective_
+
+
+@pytest.mark.parametrize("lam", [0, -1.0, np.nan])
+def test_a_lambda_that_is_not_positive_is_refused(lam, binary):
+    with pytest.raises(ValueError, match="lam"):
+        IMMAXClassifier(penalty="l1", lam=lam).fit(*binary)
+
+
+def test_an_empty_model_predicts_by_its_biases(digits):
+    X, y = digits
+    model = IMMAXClassifier(penalty="l1", margins="equal", lam=10.0).fit(X, y)
+    assert model.n_features_used_ == 0
+    share = np.bincount(y) / len(y)
+    np.testing.assert_allclose(model.predict_proba(X[:2]), np.tile(share, (2, 1)), atol=1e-6)
+
+
+def test_penalties_that_make_no_sense_are_refused(binary):
+    X, y = binary
+    with pytest.raises(ValueError, match="penalty must be"):
+        IMMAXClassifier(penalty="lasso").fit(X, y)
+    with pytest.raises(ValueError, match="l1_ratio"):
+        BaselineClassifier(penalty="elasticnet", l1_ratio=2).fit(X, y)
+    with pytest.raises(ValueError, match="groups are for penalty='group'"):
+        IMMAXClassifier(groups=np.arange(12)).fit(X, y)
+    with pytest.raises(ValueError, match="each of the 12 features"):
+        IMMAXClassifier(penalty="group", groups=[0, 1]).fit(X, y)
+    with pytest.raises(ValueError, match="needs the penalty 'l2'"):
+        IMMAXClassifier(penalty="l1", solver="lbfgs").fit(X, y)
+    with pytest.raises(ValueError, match="needs a penalty with kinks"):
+        IMMAXClassifier(solver="working-set").fit(X, y)

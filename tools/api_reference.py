@@ -18,6 +18,8 @@ PUBLIC = (
     ("immax.margins", "Margins"),
     ("immax.losses", "Losses"),
     ("immax.losses.catalog", "The catalogue of methods"),
+    ("immax.penalties", "Penalties"),
+    ("immax.paths", "Paths of lambda"),
     ("immax.links", "Probabilities and decisions"),
     ("immax.decisions", "Aims and decision rules"),
     ("immax.search", "Searches"),

@@ -74,6 +74,8 @@ TRUSTED = frozenset(
         "immax.boosting.lightgbm.LGBMObjective",
         "immax.boosting.loss.BoostingLoss",
         "immax.boosting.xgboost.IMMAXXGBClassifier",
+        "immax.compare.decided_model.CalibratedScores",
+        "immax.compare.decided_model.DecidedModel",
         "immax.compare.final_model.CodedLabels",
         "immax.search.classifier.IMMAXClassifierCV",
         "immax.search.svc.IMMAXSVCCV",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,9 @@ from immax.validation import check_choice
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
 
 
+INVERSE = "lam is the strength of the penalty, with C = 1 / (2 lam n) for n samples"
+
+
 class ClassTerms(NamedTuple):
     """What the loss of IMMAX has for each class."""
 
@@ -37,17 +41,17 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
 
     Two classes, one weight vector::
 
-        min over w, b of  lam ||w||^2 + mean of Psi(h / rho_1) over class 1
-                                      and Psi(-h / rho_0) over class 0,   h = w x + b
+        min over w, b of  lam Omega(w) + mean of Psi(h / rho_1) over class 1
+                                       and Psi(-h / rho_0) over class 0,   h = w x + b
 
     More classes, a weight vector each::
 
-        min over W, b of  lam ||W||^2 + mean of loss(h, y)
+        min over W, b of  lam Omega(W) + mean of loss(h, y)
         sum form:  log sum_j exp((h_j - h_y) / rho_y),  or  sum_{j != y} exp((h_j - h_y) / rho_y)
         max form:  max_{j != y} Psi((h_y - h_j) / rho_y)
 
-    The biases are not penalised. Means are weighted by ``sample_weight`` and by the class
-    weights, logarithms are natural.
+    The penalty Omega is ``||W||^2`` by default. The biases are not penalised. Means are weighted by
+    ``sample_weight`` and by the class weights, logarithms are natural.
 
     Parameters
     ----------
@@ -58,7 +62,17 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         and exponential, and the maximum for the hinge.
     lam : float, default=1e-3
         The paper's lambda. With equal margins, which are one, scikit-learn's C is
-        ``1 / (2 lam n)``.
+        ``1 / (2 lam n)`` for penalty="l2" and ``1 / (lam n)`` for penalty="l1", where lam is also
+        glmnet's lambda.
+    penalty : {"l2", "l1", "elasticnet", "group"}, default="l2"
+        Omega: ``||W||^2``, or one that uses few features: ``||W||_1``, the mixture
+        ``l1_ratio ||W||_1 + (1 - l1_ratio) ||W||^2``, or ``sum_g sqrt(columns in g) ||W_g||_2``
+        over groups of features, each with its coefficients for all classes.
+    l1_ratio : float, default=0.5
+        The share of the l1 norm in penalty="elasticnet", from 0 to 1. With 0 it is "l2".
+    groups : array-like of shape (d,), optional
+        For penalty="group": a label for each feature. By default every feature is a group: all
+        classes use it, or none does.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is
         ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
@@ -79,10 +93,10 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``.
     fit_intercept : bool, default=True
         Whether to fit biases, which are not penalised.
-    solver : {"auto", "newton", "lbfgs", "dual"}, default="auto"
-        "auto" picks by the shape of the data. Losses with kinks are solved exactly by "newton"
-        and "lbfgs", inside a method of multipliers. "dual" is for the hinge of two classes on
-        dense features, and needs Numba.
+    solver : {"auto", "newton", "lbfgs", "dual", "working-set"}, default="auto"
+        "auto" picks by the penalty and the shape of the data. Losses with kinks are solved exactly,
+        inside a method of multipliers. "dual" is for the hinge of two classes on dense features,
+        and needs Numba. These three are for penalty="l2", and "working-set" is for the others.
     tol : float, default=1e-6
         The fit stops when ``gap_`` is at most ``tol * objective_``, and warns if it stops
         earlier. With float32 features it is at least 1e-3.
@@ -105,6 +119,10 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     gap_ : float
         An upper bound on how far ``objective_`` lies above the optimum: a duality gap.
     n_iter_ : int
+    n_features_used_ : int
+        The number of features with a coefficient that is not zero.
+    sparse_coef_ : CSR array of shape (1, d) or (n_classes, d)
+        ``coef_`` with only the coefficients that are not zero.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if X had them
 
@@ -123,9 +141,19 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     array([0.913, 1.087])
     >>> bool(model.gap_ <= 1e-6 * model.objective_)
     True
+    >>> IMMAXClassifier(penalty="l1", lam=0.02).fit(scale(X), y).n_features_used_
+    7
     """
 
     weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+    _foreign = MappingProxyType(
+        {
+            "class_weight": "weights='balanced' (or an array, or a dict) weighs the classes, and "
+            "probabilities still refer to the original shares",
+            "C": INVERSE,
+            "alpha": "lam is the strength of the penalty, and margins= are those of the classes",
+        }
+    )
 
     def __init__(
         self,
@@ -133,6 +161,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         *,
         form: str = "auto",
         lam: float = 1e-3,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        groups: ArrayLike | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
         weights: str | ArrayLike | Mapping[Any, float] = "equal",
         rule: str = "score",
@@ -147,6 +178,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         self.loss = loss
         self.form = form
         self.lam = lam
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.groups = groups
         self.margins = margins
         self.weights = weights
         self.rule = rule
@@ -204,19 +238,20 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
 class BaselineClassifier(LinearClassifier[LossSpec]):
     """Linear classifier with any method of ``immax.losses.catalog``.
 
-    ``min over W, b of lam ||W||^2 + weighted mean of the method's loss``; two classes share
+    ``min over W, b of lam Omega(W) + weighted mean of the method's loss``; two classes share
     one weight vector, with scores (-h/2, h/2).
 
     Parameters
     ----------
     method : str, default="ce"
         A key of ``catalog.METHODS``: "immax", "ce", "rw", "bs", "equal", "la", "cb", "focal",
-        "ldam" or "vs".
+        "ldam", "vs" or "weighted_immax".
     method_params : dict, optional
         The method's hyper-parameters, such as ``{"tau": 0.5}`` for "la".
     lam : float, default=1e-3
-        With method "ce", scikit-learn's C is ``1 / (2 lam n)``.
-    rule, costs, fit_intercept, solver, tol, max_iter
+        With method "ce", scikit-learn's C is ``1 / (2 lam n)``, or ``1 / (lam n)`` with
+        penalty="l1".
+    penalty, l1_ratio, groups, rule, costs, fit_intercept, solver, tol, max_iter
         As in IMMAXClassifier. Probabilities undo the method's own weights and offsets, so
         that rule="bayes" minimises the expected error (or cost) whatever the method.
     random_state : int, RandomState instance or None, default=None
@@ -226,7 +261,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
     ----------
     spec_ : LossSpec
         The method for the class counts that were seen.
-    classes_, coef_, intercept_, objective_, gap_, n_iter_
+    classes_, coef_, sparse_coef_, intercept_, objective_, gap_, n_iter_, n_features_used_
         As in IMMAXClassifier; ``gap_`` is None for "focal", which is not convex.
 
     Examples
@@ -237,12 +272,23 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
     'la'
     """
 
+    _foreign = MappingProxyType(
+        {
+            "class_weight": "method='rw' weighs the classes, and probabilities still refer to the "
+            "original shares",
+            "C": INVERSE,
+        }
+    )
+
     def __init__(
         self,
         method: str = "ce",
         *,
         method_params: Mapping[str, Any] | None = None,
         lam: float = 1e-3,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        groups: ArrayLike | None = None,
         rule: str = "score",
         costs: ArrayLike | None = None,
         fit_intercept: bool = True,
@@ -254,6 +300,9 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         self.method = method
         self.method_params = method_params
         self.lam = lam
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.groups = groups
         self.rule = rule
         self.costs = costs
         self.fit_intercept = fit_intercept

@@ -16,12 +16,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
+from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.penalties import make_penalty
 from immax.solvers import SOLVER_NAMES, Problem, solve
+from immax.solvers.problem import Risk
 from immax.validation import check_choice, check_positive, training_sample
 
-__all__ = ["LinearClassifier", "TrainingData"]
+__all__ = ["LinearClassifier", "Training", "TrainingData"]
 
 FLOATS = [np.float64, np.float32]
 L = TypeVar("L")
@@ -37,6 +40,14 @@ class TrainingData(NamedTuple):
     counts: Vector  # (c,), total weights
 
 
+class Training(NamedTuple, Generic[L]):
+    """What a fit minimises, and what it was made of."""
+
+    data: TrainingData
+    loss: L
+    problem: Problem[Risk]
+
+
 def _has_proba(estimator: LinearClassifier[Any]) -> bool:
     reason = estimator._why_no_proba()
     if reason:
@@ -47,14 +58,18 @@ def _has_proba(estimator: LinearClassifier[Any]) -> bool:
     return True
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
-    """Base of classifiers that minimise ``lam ||W||^2 + mean loss`` over W and free biases.
+class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator, Generic[L]):
+    """Base of classifiers that minimise ``lam Omega(W) + mean loss`` over W and free biases.
 
     A subclass makes its loss for the training data (margins, or a LossSpec, of type L), the risk
     of that loss, and probabilities from scores.
     """
 
     lam: float
+    # The defaults are for models of earlier versions.
+    penalty: str = "l2"
+    l1_ratio: float = 0.5
+    groups: ArrayLike | None = None
     rule: str
     costs: ArrayLike | None
     fit_intercept: bool
@@ -90,6 +105,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
 
     def _check_parameters(self) -> None:
         check_positive("lam", self.lam)
+        make_penalty(self.penalty, self.l1_ratio, self.groups)
         check_positive("tol", self.tol)
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive whole number; got {self.max_iter!r}")
@@ -114,13 +130,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         -------
         self
         """
-        self._check_parameters()
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
-        data = self._training_data(X, labels, sample_weight)
-        loss = self._make_loss(data)
+        data, loss, problem = self.training(X, y, sample_weight)
         seed = 0 if self.random_state is None else self.random_state
         solution = solve(
-            Problem(data.X, self._risk(loss, data), float(self.lam), bool(self.fit_intercept)),
+            problem,
             self.solver,
             tol=self.tol,
             max_iter=int(self.max_iter),
@@ -136,6 +149,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
             if self.fit_intercept
             else np.zeros(len(solution.theta), dtype=data.X.dtype)
         )
+        self.n_features_used_ = int(self.coef_.any(axis=0).sum())
         self.objective_ = solution.objective
         self.gap_ = solution.gap
         self.n_iter_ = solution.n_iter
@@ -148,6 +162,44 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
                 stacklevel=2,
             )
         return self
+
+    def training(
+        self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Training[L]:
+        """Return the problem that ``fit`` solves, without solving it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Labels of any kind, two classes or more.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative.
+
+        Returns
+        -------
+        Training
+            The samples with a positive weight, their loss and the problem.
+        """
+        self._check_parameters()
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        data = self._training_data(X, labels, sample_weight)
+        loss = self._make_loss(data)
+        omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1])
+        lam, intercept = float(self.lam), bool(self.fit_intercept)
+        return Training(data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega))
+
+    @property
+    def penalty_has_kinks(self) -> bool:
+        """Whether the penalty leaves coefficients at zero; an elastic net without l1 does not."""
+        return not make_penalty(self.penalty, self.l1_ratio).smooth
+
+    @property
+    def sparse_coef_(self) -> sparse.csr_array:
+        """``coef_`` as a CSR array, which holds only the coefficients that are not zero."""
+        check_is_fitted(self)
+        return sparse.csr_array(self.coef_)
 
     def _training_data(
         self, X: Features, y: Array, sample_weight: ArrayLike | None

@@ -11,18 +11,19 @@ The rules that turn scores or probabilities into labels can be imported from her
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.compiled import worth_compiling
 from immax.decisions.plain_rules import by_score, check_costs, decide, highest_argmax
 from immax.losses.focal import focal_slope_at
 from immax.losses.softmax import adjust_for_every_target, adjust_scores
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector
-from immax.markov_chains import MOST_STATES, log_sum, normalised, stationary
+from immax.markov_chains import log_sum, normalised, stationary
+from immax.temperature_chains import select_chain
 from immax.threads import in_threads
 
 __all__ = [
@@ -35,7 +36,7 @@ __all__ = [
     "stationary",
 ]
 
-BLOCK_ENTRIES = 2**20  # of the largest temporary array
+BLOCK_ENTRIES = 2**16  # of the largest temporary array, which then stays in the cache
 
 
 def immax_proba(
@@ -81,13 +82,13 @@ def immax_proba(
         return _binary_proba(h if h.ndim == 1 else h[:, 1] - h[:, 0], margins, loss)
     inverse, groups = np.unique(1 / margins, return_inverse=True)
     factor = margins.astype(h.dtype)
-    chain = _chain_for(expected_calls * h.size, inverse.size)
+    chain, entries = select_chain(expected_calls, h.shape, inverse.size)
 
     def link(block: Array) -> Array:
-        q, staying = chain(block, inverse, groups, own=loss == "exponential")
+        q, staying = chain(block, inverse, groups, loss == "exponential")
         return (q if staying is None else q * staying) * factor
 
-    return _by_rows(link, h, margins.size * inverse.size)
+    return _by_rows(link, h, entries)
 
 
 def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
@@ -145,19 +146,20 @@ def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) ->
     inverse, groups = np.unique(1 / spec.temperature, return_inverse=True)
     one_row = inverse.size == 1 and not spec.random
     one_row &= spec.focus == 0 or not spec.target_offset.any()
-    chain = _chain_for(expected_calls * h.size, inverse.size)
+    chain, entries = select_chain(expected_calls, h.shape, inverse.size)
     no_offsets = not (spec.offset.any() or spec.target_offset.any() or spec.random or spec.focus)
 
     def link(block: Array) -> Array:
         if one_row:
             return _one_temperature(block, spec) * factor
         if no_offsets:
-            return chain(block * spec.scale.astype(h.dtype), inverse, groups)[0] * factor
+            return chain(block * spec.scale.astype(h.dtype), inverse, groups, False)[0] * factor
         q, staying = _full_chain(block, spec)
         return q * factor / focal_slope_at(staying, spec.focus)
 
-    states = 1 if one_row else inverse.size if no_offsets else spec.n_classes
-    return _by_rows(link, h, spec.n_classes * states)
+    if one_row or not no_offsets:
+        entries = spec.n_classes * (1 if one_row else spec.n_classes)
+    return _by_rows(link, h, entries)
 
 
 def _checked(scores: ArrayLike, n_classes: int) -> Array:
@@ -177,72 +179,15 @@ def _checked(scores: ArrayLike, n_classes: int) -> Array:
 
 def _by_rows(link: Callable[[Array], Array], h: Array, entries_per_row: int) -> Array:
     """Return probabilities, computed in blocks by threads; NumPy releases the GIL."""
-    size = max(1, BLOCK_ENTRIES // entries_per_row)
-    blocks = [slice(begin, begin + size) for begin in range(0, h.shape[0], size)]
+    count = max(1, min(h.shape[0], -(-h.shape[0] * entries_per_row // BLOCK_ENTRIES)))
+    cuts = np.linspace(0, h.shape[0], count + 1).astype(int)
     out = np.empty_like(h)
 
-    def work(rows: slice) -> None:
-        out[rows] = normalised(link(h[rows]))
+    def work(begin: int, end: int) -> None:
+        out[begin:end] = normalised(link(h[begin:end]))
 
-    if blocks:
-        in_threads(work, [(rows,) for rows in blocks])
+    in_threads(work, list(pairwise(cuts.tolist())))
     return out
-
-
-def _chain_for(entries: int, states: int) -> Callable[..., tuple[Array, Array | None]]:
-    """Return the chain of temperatures, compiled if the work is worth it."""
-    compile_it = states <= MOST_STATES and worth_compiling(entries * states)
-    return _compiled_chain if compile_it else _temperature_chain
-
-
-def _temperature_chain(
-    h: Array, inverse: Array, groups: Array, own: bool = False
-) -> tuple[Array, Array | None]:
-    """Return the stationary distribution when row k is ``softmax(h * inverse_g(k))``.
-
-    With ``own``, also return each class's probability of staying, ``A_kk``.
-    """
-    n, c = h.shape
-    g = inverse.size
-    beta = inverse.astype(h.dtype)
-    order = np.argsort(groups, kind="stable")
-    member = groups[order]
-    starts = np.searchsorted(member, np.arange(g))
-    h = h[:, order]
-    best = np.maximum.reduceat(h, starts, axis=1)
-    # Exponentials relative to the best class of their own group, so that no group vanishes.
-    rows = np.empty((n, g, c), h.dtype)
-    np.multiply((h - best[:, member])[:, None, :], beta[:, None], out=rows)
-    np.exp(rows, out=rows)
-    sums = np.add.reduceat(rows, starts, axis=2)
-    log_mass = np.log(sums) + best[:, None, :] * beta[:, None]
-    log_mass -= log_sum(log_mass)
-    state = stationary(log_mass)
-    # q_j = sum_s Q_s A_sj, and A_sj = rows_sj * mass_s,g(j) / sums_s,g(j).
-    share = np.exp(log_mass) / sums
-    weight = share * state[:, :, None]
-    q = np.empty((n, c), h.dtype)
-    for j, (begin, end) in enumerate(zip(starts, [*starts[1:], c], strict=True)):
-        q[:, begin:end] = (weight[:, None, :, j] @ rows[:, :, begin:end])[:, 0]
-    back = np.argsort(order)
-    if not own:
-        return q[:, back], None
-    staying = rows[:, member, np.arange(c)] * share[:, member, member]
-    return q[:, back], staying[:, back]
-
-
-def _compiled_chain(
-    h: Array, inverse: Array, groups: Array, own: bool = False
-) -> tuple[Array, Array | None]:
-    from immax.compiled.link import temperature_chain
-
-    q, staying, well_scaled = temperature_chain(h, inverse, groups, own)
-    if not well_scaled.all():
-        rows = np.flatnonzero(~well_scaled)
-        q[rows], rest = _temperature_chain(h[rows], inverse, groups, own)
-        if staying is not None:
-            staying[rows] = rest
-    return q, staying
 
 
 def _one_temperature(scores: Array, spec: LossSpec) -> Array:

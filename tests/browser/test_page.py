@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from immax.compare import Protocol, answer, compare, refit
+from immax.decisions import Costs
 from immax.report import About, write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -117,13 +118,98 @@ def test_every_figure_has_a_text_and_says_values_when_pointed_at(page):
               shown, after: tooltip.hidden};
     """
     found, _ = browse(page, script)
-    assert len(found["texts"]) == 5
+    assert len(found["texts"]) == 7
     assert all(len(text) > 40 for text in found["texts"])
     assert found["words"] == found["texts"]
     assert found["tooltips"] > 30
     assert found["shown"]["hidden"] is False
     assert "gain" in found["shown"]["text"]
     assert found["after"] is True
+
+
+@pytest.fixture(scope="module")
+def costs_page(tmp_path_factory):
+    """Two classes and costs, of which the slider starts at the rule."""
+    rng = np.random.default_rng(0)
+    rare = rng.random(240) < 0.2
+    X = pd.DataFrame({"a": rng.normal(size=240) + 1.5 * rare})
+    y = pd.Series(np.where(rare, "<i>fraud</i>", "ok"))
+    protocol = Protocol(folds=3, aim=Costs({"<i>fraud</i>": 10, "ok": 1}))
+    comparison = compare(X, y, methods=["weights"], protocol=protocol)
+    verdict = answer(comparison)
+    models = {verdict.recommended: refit(comparison, verdict.recommended)}
+    path = tmp_path_factory.mktemp("costs") / "report.html"
+    write_report(path, comparison, verdict, models, About("a.csv", "y", "immax compare", 1.0))
+    return path, comparison.pooled(verdict.recommended), models[verdict.recommended][-1].rule_
+
+
+SLIDER = """
+  const position = document.getElementById("position");
+  const words = () => document.getElementById("slider-words").textContent;
+  const counts = () => [...document.querySelectorAll("#slider-table tbody td")]
+    .map((cell) => Number(cell.textContent.replace(/,/g, "")));
+  const shown = () => ({value: document.getElementById("position-value").textContent,
+                        counts: counts(), words: words()});
+  const move = (value) => { position.value = value; position.dispatchEvent(new Event("input")); };
+"""
+
+
+@pytest.mark.parametrize("look", [(), ("--blink-settings=preferredColorScheme=0",)])
+@pytest.mark.parametrize("width", [400, 1200])
+def test_the_slider_moves_the_threshold_and_updates_matrix_and_costs(costs_page, width, look):
+    path, pooled, rule = costs_page
+    script = (
+        SLIDER
+        + """
+      const start = shown();
+      move(0); const all = shown();
+      move(position.max); const none = shown();
+      document.getElementById("position-reset").click(); const back = shown();
+      const cost = document.querySelector("[data-cost='0']");
+      cost.value = 100; cost.dispatchEvent(new Event("input")); const dear = shown();
+      return {start, all, none, back, dear, width: document.documentElement.scrollWidth,
+              window: innerWidth};
+    """
+    )
+    found, console = browse(path, script, f"--window-size={width},900", *look)
+    assert console == []
+    assert found["width"] <= found["window"]
+    y, p = pooled.y, pooled.proba[:, 0]
+
+    def table(threshold):
+        return [int(((y == k) & ((p >= threshold) == fraud)).sum())
+                for k in (0, 1) for fraud in (True, False)]  # fmt: skip
+
+    assert float(found["start"]["value"]) == pytest.approx(rule.threshold, rel=0.01)
+    assert found["start"]["counts"] == table(rule.threshold)
+    assert found["back"] == found["start"]
+    assert found["all"]["counts"] == [sum(y == 0), 0, sum(y == 1), 0]
+    assert found["none"]["counts"][2:] == [0, sum(y == 1)]
+    missed, alarms = found["start"]["counts"][1:3]
+    assert f"Cost {(10 * missed + alarms) / len(y):.4g}"[:9] in found["start"]["words"]
+    assert f"{100 * missed + alarms:,} in all" in found["dear"]["words"]
+    assert "predicted to be <i>fraud</i>" in found["start"]["words"]
+
+
+def test_the_slider_of_many_classes_moves_the_weight_of_the_rarest(page):
+    script = (
+        SLIDER
+        + """
+      const start = shown(); move(0); const few = shown(); move(position.max);
+      const rows = document.querySelectorAll("#shares tbody tr").length;
+      return {start, few, many: shown(), rows};
+    """
+    )
+    found, console = browse(page, script)
+    assert console == []
+    assert found["start"]["value"].startswith("1.00")
+    predicted = [
+        int(found[key]["words"].split(" of ")[0].replace(",", ""))
+        for key in ("few", "start", "many")
+    ]
+    assert predicted == sorted(predicted)
+    assert predicted[0] < predicted[2]
+    assert found["rows"] >= 3
 
 
 @pytest.mark.parametrize("width", [400, 1200])

@@ -137,7 +137,14 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
             ("-t", "y"),
             "no column can be used",
         ),
-        ("good.csv", "a,y\n1,x\n2,z\n", ("-t", "y", "--metric", "acuracy"), "'accuracy'"),
+        ("good.csv", "a,y\n" + "1,x\n2,z\n" * 3, ("-t", "y", "--metric", "acuracy"), "'accuracy'"),
+        (
+            "good.csv",
+            "a,y\n" + "1,x\n2,z\n" * 3,
+            ("-t", "y", "--metric", "f1", "--costs", "x=1,z=2"),
+            "--metric and --costs contradict each other",
+        ),
+        ("good.csv", "a,y\n" + "1,x\n2,z\n" * 3, ("-t", "y", "--costs", "x=1"), "missing: 'z'"),
         ("good.csv", "a,y\n" + "1,x\n2,z\n" * 3, ("-t", "y", "--methods", "imax"), "'immax'"),
         ("good.csv", "a,y\n1,x\n2,z\n", ("-t", "y", "--time-limit", "soon"), "90s, 10m or 1h"),
     ],
@@ -163,6 +170,68 @@ def test_a_large_table_is_sampled_with_a_notice(tmp_path):
     content = json.loads(outcome.stdout)
     assert content["data"]["rows"] == 500
     assert content["data"]["classes"].keys() == {"0", "1"}
+
+
+@pytest.fixture(scope="module")
+def aimed(tmp_path_factory):
+    """Two classes, costs, and several processes."""
+    folder = tmp_path_factory.mktemp("aimed")
+    rng = np.random.default_rng(0)
+    y = rng.random(240) < 0.15
+    frame = pd.DataFrame({"a": rng.normal(size=240) + 1.5 * y, "b": rng.normal(size=240)})
+    frame.assign(y=np.where(y, "fraud", "ok")).to_csv(folder / "data.csv", index=False)
+    outcome = immax_here(
+        "compare", "data.csv", "-t", "y", "--costs", "fraud=10,ok=1", "--methods",
+        "weights,svm,xgb", "--folds", 3, "--prefer", "best", "--json", cwd=folder, check=0,
+    )  # fmt: skip
+    return folder, json.loads(outcome.stdout)
+
+
+def test_costs_are_what_methods_are_ranked_and_decide_by(aimed):
+    folder, content = aimed
+    assert content["metric"] == "costs"
+    values = [row["measures"]["costs"] for row in content["rows"]]
+    assert values == sorted(values)
+    assert content["recommended"] == content["rows"][0]["name"]
+    assert content["rule"].startswith("predict fraud when its probability is at least 0.")
+    assert content["rule"] in content["sentence"]
+    assert "cost per row" in content["sentence"]
+    page = (folder / "comparison" / "report.html").read_text()
+    assert content["rule"][1:] in page
+    assert 'id="slider"' in page
+
+
+def test_the_model_file_has_the_rule_and_predicts_by_it(aimed):
+    folder, content = aimed
+    model = load_model(folder / "comparison" / "model.skops")
+    assert model.metric == "costs"
+    assert str(model.model[-1].rule_) == content["rule"]
+    for options in ((), ("--proba",)):
+        name = f"predicted{len(options)}.csv"
+        immax_here(
+            "predict", "comparison/model.skops", "data.csv", "-o", name, *options,
+            cwd=folder, check=0,
+        )  # fmt: skip
+    labels = pd.read_csv(folder / "predicted0.csv")["y"]
+    fraud = pd.read_csv(folder / "predicted1.csv")["p(fraud)"]
+    threshold = model.model[-1].rule_.threshold
+    np.testing.assert_array_equal(labels == "fraud", fraud >= threshold)
+
+
+def test_a_target_without_a_file_is_a_wrong_call(tmp_path):
+    outcome = immax_here("compare", "--target", "y", cwd=tmp_path)
+    assert outcome.returncode == 2
+    assert "which file" in outcome.stderr
+    assert not (tmp_path / "comparison").exists()
+
+
+def test_a_time_limit_that_is_too_short_is_said_in_a_line(tmp_path):
+    awkward().to_csv(tmp_path / "parcels.csv", index=False)
+    outcome = immax_here(
+        "compare", "parcels.csv", "-t", "state", *QUICK, "--time-limit", "0s", cwd=tmp_path
+    )
+    assert outcome.returncode == 1
+    assert "not even plain logistic regression" in outcome.stderr
 
 
 def test_durations():

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from immax.cli import progress
 from immax.cli.progress import Bars, FoldBar, quiet_progress
+from immax.compare.fold_queue import FoldProgress
 
 
 def test_nothing_is_shown_in_a_pipe(capsys):
@@ -33,6 +34,15 @@ def test_a_terminal_shows_the_title_and_the_number_of_fits(terminal):
         bar.update("immax", 3, 12)
     assert "IMMAX logistic" in terminal.getvalue()
     assert "3/12" in terminal.getvalue()
+
+
+def test_what_runs_and_how_long_it_will_take(terminal):
+    with FoldBar() as bar:
+        bar.show(FoldProgress(("immax", "xgb"), 3, 12, 42.4))
+    with FoldBar() as bar:
+        bar.show(FoldProgress(("immax",), 4, 12, 300.0))
+    assert "IMMAX logistic, XGBoost, about 42 s left" in terminal.getvalue()
+    assert "about 5 min left" in terminal.getvalue()
 
 
 def test_the_cells_of_a_plan_are_counted_as_they_end(terminal):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from immax.compare.judge import make_judge
 from immax.compare.protocol import LAMS, POWERS, Protocol, make_candidate
 from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
@@ -51,7 +52,22 @@ def test_impossible_protocols_are_refused(settings, message):
 @pytest.mark.parametrize("metric", METRICS)
 def test_hyper_parameters_are_selected_for_the_metric(metric):
     y = np.repeat([0, 1], [40, 20])
-    search = make_candidate("ce", y, Protocol(metric))
-    assert search.scoring == METRICS[metric].scorer
+    protocol = Protocol(metric)
+    judge = make_judge(protocol, np.arange(2), np.bincount(y))
+    search = make_candidate("ce", y, protocol, judge)
+    margins = make_candidate("immax", y, protocol, judge)
+    if judge.aim is None:
+        assert search.scoring == METRICS[metric].scorer
+    else:
+        assert search.judge is judge
+        search, margins = search.search, margins.search
     assert search.param_grid["lam"] == list(LAMS)
-    assert tuple(make_candidate("immax", y, Protocol(metric)).family.values) == POWERS
+    assert tuple(margins.family.values) == POWERS
+
+
+def test_a_tuned_threshold_has_decisions_of_its_own():
+    y = np.repeat([0, 1], [40, 20])
+    protocol = Protocol("gmean")
+    judge = make_judge(protocol, np.arange(2), np.bincount(y))
+    model = make_candidate("threshold", y, protocol, judge).fit(np.arange(60.0)[:, None], y)
+    assert (model.predict(np.arange(60.0)[:, None]) == y).mean() > 0.9

@@ -30,7 +30,7 @@ def test_the_keys_are_those_that_programs_rely_on(results):
     assert set(results["data"]) == {"source", "target", "rows", "classes", "columns"}
     assert set(results["rows"][0]) == {
         *("name", "title", "measures", "deviation"),
-        *("gain", "low", "high", "p", "seconds"),
+        *("gain", "low", "high", "p", "seconds", "value_low", "value_high"),
     }
 
 

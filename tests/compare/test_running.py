@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from mixed_table import mixed_table
 
-from immax.compare import Protocol, answer, compare, running
+from immax.compare import Protocol, answer, compare, fold_fits, running
 from immax.tabular import describe_columns
 
 QUICK = ["weights", "immax"]
@@ -25,26 +25,24 @@ def assert_same_results(first, second):
 def test_finished_folds_are_not_fitted_again(tmp_path, monkeypatch):
     X, y = mixed_table()
     first = compare(X, y, methods=QUICK, keep=tmp_path)
-    monkeypatch.setattr(running, "make_candidate", None)
+    monkeypatch.setattr(fold_fits, "make_candidate", None)
     assert_same_results(first, compare(X, y, methods=QUICK, keep=tmp_path))
 
 
-def test_the_order_of_fits_does_not_change_the_results():
+def test_methods_run_fold_by_fold_with_and_without_a_time_limit():
     X, y = mixed_table(120)
     protocol = Protocol(folds=2)
-    by_fold, by_method = [], []
-    first = compare(
-        X, y, methods=QUICK, protocol=protocol, on_fold=lambda *call: by_fold.append(call)
-    )
+    free, limited = [], []
+    first = compare(X, y, methods=QUICK, protocol=protocol, on_fold=lambda *call: free.append(call))
     second = compare(
         X, y, methods=QUICK, protocol=protocol, time_limit=600,
-        on_fold=lambda *call: by_method.append(call),
+        on_fold=lambda *call: limited.append(call),
     )  # fmt: skip
     assert_same_results(first, second)
     names = ["logistic", "weights", "immax"]
-    assert [call[0] for call in by_fold] == [*names, *names, ""]
-    assert [call[0] for call in by_method] == [*np.repeat(names, 2), ""]
-    assert [call[1:] for call in by_fold] == [(done, 6) for done in range(7)]
+    assert [call[0] for call in free] == [*names, *names, ""]
+    assert [call[1:] for call in free] == [(done, 6) for done in range(7)]
+    assert limited == free
 
 
 def test_other_data_or_another_protocol_is_not_resumed(tmp_path):
@@ -62,7 +60,7 @@ def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "__version__", "0.2.0")
     X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
     compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["ff31f8a25e5262bf"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a39f6fa14e1ed095"]
 
 
 def test_a_damaged_fold_is_fitted_again(tmp_path):
@@ -75,14 +73,14 @@ def test_a_damaged_fold_is_fitted_again(tmp_path):
 
 def test_a_method_that_fails_is_left_out_and_the_others_go_on(monkeypatch):
     X, y = mixed_table()
-    make = running.make_candidate
+    make = fold_fits.make_candidate
 
     def some_fail(name, *arguments):
         if name == "weights":
             raise ValueError("no such luck\nin two lines")
         return make(name, *arguments)
 
-    monkeypatch.setattr(running, "make_candidate", some_fail)
+    monkeypatch.setattr(fold_fits, "make_candidate", some_fail)
     comparison = compare(X, y, methods=["weights", "ce"], protocol=Protocol(folds=2))
     assert comparison.complete == ["logistic", "ce"]
     assert comparison.left_out == {"weights": "failed: no such luck"}
@@ -93,7 +91,7 @@ def test_a_failure_of_the_baseline_is_an_error(monkeypatch):
     def fail(*_):
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(running, "make_candidate", fail)
+    monkeypatch.setattr(fold_fits, "make_candidate", fail)
     with pytest.raises(ValueError, match="no such luck"):
         compare(*mixed_table(60), methods=["ce"], protocol=Protocol(folds=2))
 
@@ -113,12 +111,27 @@ def test_an_interruption_keeps_what_is_finished(tmp_path):
 def test_a_time_limit_leaves_out_what_is_not_finished(monkeypatch, tmp_path):
     X, y = mixed_table()
     compare(X, y, methods=["weights"], keep=tmp_path)
-    monkeypatch.setattr(running, "make_candidate", lambda *_: time.sleep(60))
+    monkeypatch.setattr(fold_fits, "make_candidate", lambda *_: time.sleep(60))
     comparison = compare(X, y, methods=QUICK, time_limit=1, keep=tmp_path)
     assert comparison.complete == ["logistic", "weights"]
-    assert comparison.left_out["immax"] == "not finished within the time limit"
+    assert comparison.unfinished == {"immax": 0}
+    assert comparison.left_out["immax"] == "not finished within the time limit: 0 of 5 folds"
     with pytest.raises(TimeoutError, match="not even plain"):
         compare(X, y, methods=QUICK, time_limit=0)
+
+
+def test_all_methods_are_compared_on_the_folds_that_all_have_finished(tmp_path, monkeypatch):
+    """A slow fit does not decide which methods count: all stop at the same fold."""
+    X, y = mixed_table()
+    compare(X, y, methods=QUICK, keep=tmp_path)
+    for path in [*tmp_path.glob("*/*-3.npz"), *tmp_path.glob("*/*-4.npz")]:
+        path.unlink()
+    monkeypatch.setattr(fold_fits, "make_candidate", lambda *_: time.sleep(60))
+    comparison = compare(X, y, methods=QUICK, time_limit=1, keep=tmp_path)
+    assert comparison.complete == ["logistic", *QUICK]
+    assert (len(comparison.splits), comparison.planned_folds) == (3, 5)
+    assert not comparison.unfinished
+    assert len(comparison.pooled("immax").y) == sum(len(split.test) for split in comparison.splits)
 
 
 def test_columns_are_described_once(monkeypatch):
@@ -155,11 +168,10 @@ def test_nothing_is_learnt_from_noise():
     X.columns = [f"x{k}" for k in X]
     X["kind"] = rng.choice(list("abcdefghij"), 240)
     y = pd.Series(rng.choice(["common", "rare"], 240, p=[0.7, 0.3]))
-    names = ["weights", "threshold", "smote", "immax", "immax_hinge", "immax_svc", "immax_xgb"]
+    names = ["weights", "threshold", "smote", "immax", "immax_svc", "svm", "xgb"]
     comparison = compare(X, y, methods=names, protocol=Protocol("balanced_accuracy", folds=3))
     verdict = answer(comparison)
     assert len(verdict.rows) == len(names) + 1
     for row in verdict.rows:
-        assert 0.4 < row.measures["balanced_accuracy"] < 0.6, row
-        assert row.measures["accuracy"] < 0.77, row
+        assert 0.38 < row.measures["balanced_accuracy"] < 0.62, row  # 3.5 standard errors
     assert verdict.recommended == "logistic"

@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from mixed_table import mixed_table
-from scipy import stats
 
-from immax.compare import Protocol, answer, compare
+from immax.compare import Protocol, answer, compare, refit
+from immax.compare.gains import GroupedValues
+from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
 
 
-def test_gains_and_intervals_are_those_of_a_plain_computation(comparison):
+def test_gains_are_means_over_folds_and_intervals_those_of_paired_gains(comparison):
     verdict = answer(comparison)
+    values = GroupedValues(comparison)
     own = {
         name: [
             np.mean(result.labels == comparison.codes[split.test])
@@ -23,33 +25,61 @@ def test_gains_and_intervals_are_those_of_a_plain_computation(comparison):
     }
     for row in verdict.rows:
         assert row.measures["accuracy"] == pytest.approx(np.mean(own[row.name]))
+        assert row.value_low <= row.measures["accuracy"] <= row.value_high
         if row.name == "logistic":
             assert (row.gain, row.low, row.high, row.p) == (0, 0, 0, 1)
             continue
-        gains = np.subtract(own[row.name], own["logistic"])
-        n = len(gains)
-        error = np.sqrt(gains.var(ddof=1) * (1 / n + (1 / 4) / (3 / 4)))
-        half = stats.t.ppf(0.975, n - 1) * error
-        assert (row.gain, row.low, row.high) == pytest.approx(
-            (gains.mean(), gains.mean() - half, gains.mean() + half)
-        )
-    values = [row.measures["accuracy"] for row in verdict.rows]
-    assert values == sorted(values, reverse=True)
+        assert row.gain == pytest.approx(np.mean(np.subtract(own[row.name], own["logistic"])))
+        gain = values.gain(row.name, "logistic")
+        assert (row.low, row.high) == (gain.low, gain.high)
+        assert row.p >= gain.p
+    shown = [row.measures["accuracy"] for row in verdict.rows]
+    assert shown == sorted(shown, reverse=True)
 
 
-def test_a_clear_gain_is_recommended_and_an_unclear_one_is_not():
+@pytest.fixture(scope="module")
+def rings():
+    """Rare rows around the others: no line tells them apart."""
     rng = np.random.default_rng(0)
-    rare = np.arange(1000) % 12 == 0
-    X = pd.DataFrame({"a": rng.normal(size=1000) + 1.5 * rare, "b": rng.normal(size=1000)})
+    rare = np.arange(300) % 6 == 0
+    angle, radius = rng.uniform(0, 6.3, 300), np.where(rare, 2.5, 1.0) * rng.uniform(0.8, 1.2, 300)
+    X = pd.DataFrame({"a": radius * np.cos(angle), "b": radius * np.sin(angle)})
     y = pd.Series(np.where(rare, "rare", "common"))
-    clear = answer(
-        compare(X, y, methods=["weights"], protocol=Protocol(metric="balanced_accuracy"))
-    )
-    assert clear.recommended == "weights"
-    assert "better than plain logistic regression by +" in clear.sentence
-    unclear = answer(compare(X, y, methods=["ce"], protocol=Protocol()))
+    protocol = Protocol("balanced_accuracy", folds=3)
+    return compare(X, y, methods=["immax_svc", "xgb"], protocol=protocol)
+
+
+def test_a_clear_gain_is_recommended(rings):
+    verdict = answer(rings)
+    best = verdict.row(verdict.rows[0].name)
+    assert best.p < 0.001
+    assert "better than" in verdict.sentence
+    assert "logistic" not in verdict.ties
+
+
+def test_ties_go_to_the_simplest_or_to_the_best(rings):
+    simplest, best = answer(rings), answer(rings, "best")
+    assert best.recommended == best.rows[0].name
+    tied = {best.rows[0].name, *best.ties}
+    assert simplest.recommended == ("immax_svc" if "immax_svc" in tied else best.rows[0].name)
+    with pytest.raises(WrongCall, match="simplest, best"):
+        answer(rings, "cheapest")
+
+
+def test_an_unclear_gain_is_not_recommended(rings):
+    X, y = mixed_table(120)
+    unclear = answer(compare(X, y, methods=["ce"], protocol=Protocol(folds=3)))
     assert unclear.recommended == "logistic"
     assert re.search("no method is clearly better|no other method has a better", unclear.sentence)
+
+
+def test_the_rule_is_part_of_the_answer(rings):
+    verdict = answer(rings)
+    rule = refit(rings, verdict.recommended)[-1].rule_
+    told = verdict.with_rule(rule)
+    assert told.rule.startswith("predict rare when its probability is at least 0.167")
+    assert told.sentence.endswith(f"Its rule: {told.rule}.")
+    assert verdict.with_rule(None) is verdict
 
 
 def test_a_lower_log_loss_is_better():

@@ -11,6 +11,7 @@ from immax.evaluation.statistics import (
     critical_difference,
     friedman,
     holm,
+    paired_gain,
     paired_interval,
     paired_p,
 )
@@ -84,3 +85,48 @@ def test_the_critical_difference_is_that_of_demsars_table(n_methods, q):
     expected = q * np.sqrt(n_methods * (n_methods + 1) / (6 * 30))
     assert critical_difference(n_methods, 30) == pytest.approx(expected, abs=1e-3)
     assert critical_difference(n_methods, 30, level=0.1) < critical_difference(n_methods, 30)
+
+
+def grouped(samples):
+    """Means of folds, with all samples and with a group of them left out."""
+    total, own = samples.sum(axis=(0, 1)), samples.sum(axis=1)
+    n = samples.shape[0] * samples.shape[1]
+    return total / n, (total - own) / (n - samples.shape[1])
+
+
+def test_a_paired_gain_is_certain_where_folds_alone_are_not():
+    samples = np.random.default_rng(1).normal(0.1, 1, (20, 100, 5))
+    folds, left_out = grouped(samples)
+    gain = paired_gain(folds, left_out, 5)
+    assert gain.mean == pytest.approx(folds.mean())
+    assert gain.low < gain.mean < gain.high
+    assert gain.p < paired_p(folds, overlap=1 / 4)
+    low, high = paired_interval(folds, overlap=1 / 4)
+    assert gain.high - gain.low < high - low
+    assert (gain.p < 0.05) == (gain.low > 0)
+
+
+def test_the_error_of_a_paired_gain_is_that_of_the_samples_and_part_of_the_folds():
+    samples = np.random.default_rng(0).normal(0, 1, (20, 50, 5))
+    folds, left_out = grouped(samples)
+    gain = paired_gain(folds, left_out, 5)
+    expected = 1 / 5000 + 0.5 * folds.var(ddof=1) / 4
+    assert gain.error == pytest.approx(np.sqrt(expected), rel=0.25)
+
+
+def test_a_few_samples_that_decide_widen_the_interval():
+    """Degrees of freedom follow the groups that matter."""
+    even = np.random.default_rng(0).normal(0, 1, (20, 10, 5))
+    rare = np.zeros_like(even)
+    rare[:2] = even[:2] * np.sqrt(10)
+    for samples in (even, rare):
+        folds, left_out = grouped(samples)
+        gain = paired_gain(folds, left_out, 5)
+        width = (gain.high - gain.low) / 2 / gain.error
+        assert width > 2.0
+    assert width > 2.3
+
+
+def test_no_difference_at_all():
+    assert paired_gain(np.zeros(5), np.zeros((20, 5)), 5) == (0, 0, 0, 0, 1)
+    assert paired_gain(np.ones(5), np.ones((20, 5)), 5) == (1, 0, 1, 1, 0)

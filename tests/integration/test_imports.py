@@ -7,18 +7,20 @@ from source_tree import imports, module_paths, tree_of
 
 # A package may import from the lines above its own. Packages that share a line stand side by side.
 LAYERS = (
-    ("arrays", "errors", "threads", "atomic", "optional"),
+    ("arrays", "errors", "threads", "atomic", "optional", "foreign_parameters"),
     ("validation",),
     ("margins",),
     ("class_weights",),
-    ("losses",),
+    ("losses", "penalties"),
     ("compiled",),
     ("markov_chains", "decisions"),
+    ("temperature_chains",),
     ("links", "evaluation.metrics"),
     ("calibration",),
     ("solvers",),
     ("linear_base",),
     ("linear", "kernels"),
+    ("paths",),
     ("search",),
     ("boosting", "torch"),
     ("distributed",),

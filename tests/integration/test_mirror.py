@@ -23,6 +23,8 @@ WITHOUT = {
     "immax.boosting.catboost": "tests/boosting/test_estimator.py runs over the three libraries",
     "immax.boosting.lightgbm": "tests/boosting/test_estimator.py runs over the three libraries",
     "immax.boosting.xgboost": "tests/boosting/test_estimator.py runs over the three libraries",
+    "immax.compiled.block_descent": "tests/solvers/test_gram_descent.py runs both versions",
+    "immax.compiled.column_descent": "tests/solvers/test_column_descent.py: no use by itself",
     "immax.compiled.dual_sweep": "tests/solvers/test_dual_ascent.py: a sweep has no use by itself",
     "immax.compiled.working_set": "tests/kernels/test_working_set.py runs both versions",
     "immax.evaluation.kernel_methods": "tests/evaluation/test_estimators.py runs over the methods",

@@ -75,6 +75,14 @@ def plain_vs(h, y, gamma, tau):
     return -math.log(softmax_p(z, y))
 
 
+def plain_weighted_immax(h, y, margin_power, weight_power):
+    rho = [m**margin_power for m in COUNTS]
+    rho = [len(COUNTS) * r / sum(rho) for r in rho]
+    weights = [m**-weight_power for m in COUNTS]
+    mean = sum(m * w for m, w in zip(COUNTS, weights, strict=True)) / M
+    return weights[y] / mean * plain_immax(h, y, rho)
+
+
 CASES = [
     ("immax", {"rho": [0.4, 0.3, 0.2, 0.1]}, plain_immax),
     ("ce", {}, plain_ce),
@@ -88,6 +96,7 @@ CASES = [
     ("focal", {"gamma": 0.3}, plain_focal),
     ("ldam", {"C": 2.0}, plain_ldam),
     ("vs", {"gamma": 0.2, "tau": 0.8}, plain_vs),
+    ("weighted_immax", {"margin_power": -0.4, "weight_power": 0.7}, plain_weighted_immax),
 ]
 
 
@@ -117,6 +126,18 @@ def test_equal_drops_rare_negatives_for_the_samples_it_draws():
 def test_equal_draws_at_its_rate():
     spec = make_spec("equal", COUNTS, p=0.3, threshold=0.05)
     assert abs(spec.draw(100_000, 0).mean() - 0.3) < 0.01
+
+
+def test_members_of_weighted_immax():
+    def spec(t, u):
+        return make_spec("weighted_immax", COUNTS, margin_power=t, weight_power=u)
+
+    for own, other in [
+        (spec(0, 0), make_spec("ce", COUNTS)),
+        (spec(0, 1), make_spec("rw", COUNTS)),
+        (spec(1 / 3, 0), make_spec("immax", COUNTS)),
+    ]:
+        np.testing.assert_allclose(own.loss(SCORES, LABELS), other.loss(SCORES, LABELS))
 
 
 def test_identities_that_the_paper_names():

@@ -52,3 +52,13 @@ def test_labels_are_coded_as_the_columns_are(data, model):
     model = type(model)().fit(X, np.array(["no", "yes"])[y])
     display = ReliabilityDisplay.from_estimator(model, X, np.array(["no", "yes"])[y])
     assert display.error == ReliabilityDisplay.from_predictions(y, model.predict_proba(X)).error
+
+
+def test_one_class_has_its_own_probabilities_and_axes(ax):
+    display = ReliabilityDisplay.from_class(Y, PROBA, 1, name="A", class_name="rare").plot(ax)
+    np.testing.assert_allclose(display.confidence, [0.1, 0.7])
+    np.testing.assert_allclose(display.share, [0.25, 0.75])
+    assert display.error == pytest.approx((8 * 0.15 + 4 * 0.05) / 12)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("probability of rare", "share of rare")
+    assert ax.get_xlim()[1] == pytest.approx(1.08 * 0.75)
+    assert ReliabilityDisplay.from_class(Y, PROBA, 0).class_name == "0"

@@ -9,6 +9,8 @@ from sklearn.pipeline import make_pipeline
 
 from immax import IMMAXClassifierCV
 from immax.compare import Answer, Protocol, Row
+from immax.compare.judge import make_judge
+from immax.compare.results import PooledPredictions
 from immax.report import About
 from immax.tabular import describe_columns, prepare
 
@@ -21,17 +23,20 @@ N = 60
 def make_comparison(codes, classes, predictions, X):
     """Stand in for ``immax.compare.Comparison``: what its public attributes hold."""
     classes = np.asarray(classes)
+    protocol = Protocol(folds=3, repeats=2, seed=7)
+    counts = np.bincount(codes, minlength=len(classes))
     return SimpleNamespace(
-        protocol=Protocol(folds=3, repeats=2, seed=7),
+        protocol=protocol,
+        judge=make_judge(protocol, classes, counts),
         X=X,
         schema=describe_columns(X),
         classes=classes,
         codes=codes,
-        counts=np.bincount(codes, minlength=len(classes)),
+        counts=counts,
         class_names=[str(name) for name in classes],
         splits=[(codes, codes)] * 6,
         left_out={"smote": "failed: too few rows"},
-        pooled=lambda name: (codes, *predictions[name]),
+        pooled=lambda name: PooledPredictions(codes, *predictions[name]),
     )
 
 

@@ -24,16 +24,17 @@ def test_names_from_the_data_are_escaped(page):
 
 def test_all_sections_are_there(page):
     text = render_page(page)
-    for name in ("data", "ranking", "classes", "probabilities", "margins", "run"):
+    for name in ("data", "ranking", "decisions", "classes", "probabilities", "margins", "run"):
         assert f'<section id="{name}">' in text
         assert f'href="#{name}"' in text
-    assert text.count("<svg ") == 5
+    assert text.count("<svg ") == 7
 
 
 def test_sections_without_content_are_left_out(page):
-    text = render_page(replace(page, probabilities=None, margins=None))
+    text = render_page(replace(page, decisions=None, probabilities=None, margins=None))
     assert "#probabilities" not in text
     assert "#margins" not in text
+    assert "#decisions" not in text
     assert text.count("<svg ") == 1
 
 

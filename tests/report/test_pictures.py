@@ -39,7 +39,7 @@ def test_methods_without_probabilities_have_no_diagram(comparison, answer):
 
 def test_the_best_calibrated_come_first_and_not_all(comparison, answer, monkeypatch):
     text = draw_reliability(comparison, answer).text
-    errors = [float(part.split()[-1].rstrip(".")) for part in text.split(": ")[1].split(", ")]
+    errors = [float(part.split()[-1].rstrip(".")) for part in text.split("method: ")[1].split(", ")]
     assert errors == sorted(errors)
     monkeypatch.setattr(pictures, "MAX_DIAGRAMS", 1)
     assert draw_reliability(comparison, answer).text.count(",") == text.count(",") - 1
@@ -47,7 +47,9 @@ def test_the_best_calibrated_come_first_and_not_all(comparison, answer, monkeypa
 
 def test_without_probabilities_there_are_no_pictures(comparison, answer):
     labels_only = SimpleNamespace(
-        counts=comparison.counts, pooled=lambda name: (*comparison.pooled(name)[:2], None)
+        counts=comparison.counts,
+        class_names=comparison.class_names,
+        pooled=lambda name: (*comparison.pooled(name)[:2], None),
     )
     assert draw_reliability(labels_only, answer) is None
     assert draw_precision_recall(labels_only, answer) is None

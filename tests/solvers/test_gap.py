@@ -47,14 +47,15 @@ def test_only_a_gap_within_the_tolerance_is_accepted():
     problem = make_problem("immax", 3)
     best = Newton(tol=1e-12).solve(problem).theta
     near, far = Point.at(problem, best + 1e-7), Point.at(problem, best + 0.1)
-    for stopping in ("gap", "estimate", "decrease"):
+    for stopping in ("gap", "estimate", "bounded", "decrease"):
         certifier = Certifier(problem, 1e-6, stopping)
         assert not certifier.accepts(far, -far.gradient)
         assert certifier.accepts(near, -near.gradient)
         assert certifier.solution(near, 1).converged
     # The step that is promised next may be much smaller than the gap.
     assert Certifier(problem, 1e-6, "decrease").accepts(far, -1e-9 * far.gradient)
-    assert not Certifier(problem, 1e-6).accepts(far, -1e-9 * far.gradient)
+    for stopping in ("gap", "bounded"):
+        assert not Certifier(problem, 1e-6, stopping).accepts(far, -1e-9 * far.gradient)
 
 
 def test_the_precision_of_the_arithmetic_limits_the_tolerance():

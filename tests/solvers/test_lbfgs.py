@@ -98,14 +98,15 @@ def test_a_start_in_single_precision_leads_to_the_same_optimum(kind, c, monkeypa
 
 def test_stopping_criteria_from_the_strictest_to_the_loosest():
     problem = make_problem("immax", 3, 1e-5, n=2000)
-    gap, estimate, decrease = (
+    gap, estimate, bounded, decrease = (
         LBFGS(tol=1e-5, stopping=stopping).solve(problem)
-        for stopping in ("gap", "estimate", "decrease")
+        for stopping in ("gap", "estimate", "bounded", "decrease")
     )
     assert gap.gap <= 1e-5 * gap.objective
-    assert estimate.gap is decrease.gap is None
-    assert gap.n_iter >= estimate.n_iter > decrease.n_iter
-    assert LBFGS().uncertified() == LBFGS(stopping="decrease")
+    assert estimate.gap is bounded.gap is decrease.gap is None
+    assert gap.n_iter >= estimate.n_iter >= bounded.n_iter >= decrease.n_iter
+    assert estimate.n_iter > decrease.n_iter
+    assert LBFGS().uncertified() == LBFGS(stopping="bounded")
 
 
 def test_kinks_are_not_supported():

@@ -1,10 +1,13 @@
 """Grids of similar problems, each with a warm start."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import make_data, make_risk
 
-from immax.solvers import Problem, solve, solve_grid
+from immax.losses.immax_risks import immax_risk
+from immax.solvers import LBFGS, Problem, solve, solve_grid
 
 
 def rows(kind, c, lams, n=600):
@@ -54,3 +57,33 @@ def test_without_certificates(monkeypatch):
     grid = rows("immax", 3, [1e-2])
     assert all(solution.gap is None for _, solution in solve_grid(grid, certify=False))
     assert all(solution.gap is not None for _, solution in solve_grid(grid))
+
+
+def test_objectives_are_bounded_also_on_raw_pixels(monkeypatch):
+    """Badly conditioned features of a common brightness, in single precision as in a search."""
+    rng = np.random.default_rng(0)
+    n = 1000
+    y = rng.integers(0, 2, n)
+    factors = rng.standard_normal((n, 60)) * np.geomspace(3, 0.05, 60) + 0.3 * y[:, None]
+    X = np.clip(128 + 5 * factors @ rng.standard_normal((60, 300)), 0, 255)
+    weight = np.full(n, 1 / n)
+    lams, ratios, tol = np.logspace(1, -5, 7), (0.6, 1.0, 1.4), 3e-5
+
+    def problem(lam, ratio, dtype):
+        rho = np.array([2 - ratio, ratio])
+        risk = immax_risk("logistic", "auto", y, rho, weight.astype(dtype))
+        return Problem(X.astype(dtype), risk, lam)
+
+    exact = [[problem(lam, ratio, np.float64) for ratio in ratios] for lam in lams]
+    best = [[solve(one, "newton", tol=1e-7).objective for one in row] for row in exact]
+
+    def worst_excess():
+        rows = [[problem(lam, ratio, np.float32) for ratio in ratios] for lam in lams]
+        found = [solution.theta for _, solution in solve_grid(rows, tol, certify=False)]
+        flat = [one for row in exact for one in row]
+        values = [one.objective(theta) for one, theta in zip(flat, found, strict=True)]
+        return max(np.array(values) / np.ravel(best)) - 1
+
+    assert worst_excess() <= 30 * tol
+    monkeypatch.setattr(LBFGS, "uncertified", lambda self: replace(self, stopping="decrease"))
+    assert worst_excess() > 30 * tol

@@ -28,7 +28,7 @@ GENERAL = ("newton", "lbfgs")  # support every risk
 
 
 def test_names_come_from_the_rows():
-    assert SOLVER_NAMES == ("newton", "lbfgs", "dual")
+    assert SOLVER_NAMES == ("newton", "lbfgs", "dual", "working-set")
     assert {solver.name for solver in SOLVERS} == set(SOLVER_NAMES)
 
 
@@ -89,7 +89,8 @@ def test_what_the_dual_needs_is_named(kind, c):
 
 
 def test_an_unknown_solver():
-    with pytest.raises(ValueError, match="one of 'auto', 'newton', 'lbfgs', 'dual'; got 'sgd'"):
+    names = "'auto', 'newton', 'lbfgs', 'dual', 'working-set'"
+    with pytest.raises(ValueError, match=f"one of {names}; got 'sgd'"):
         solve(make_problem("immax", 2), "sgd")
 
 

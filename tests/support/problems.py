@@ -8,6 +8,9 @@ from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.surrogates import SURROGATES
 from immax.solvers import Problem
+from immax.solvers.feature_columns import take_columns
+from immax.solvers.local_models import LocalModel
+from immax.solvers.selections import select_blocks
 
 SMOOTH = [*METHODS, "exponential-sum"]
 KINKED = ["hinge-max", "logistic-max", "exponential-max"]
@@ -61,3 +64,27 @@ def make_hinge(seed=0, n=400, d=30, lam=0.01, intercept=True, shift=False, dtype
     parts = slope, rng.normal(size=n) * shift, weight / weight.sum()
     risk = MarginRisk(SURROGATES["hinge"], *(part.astype(dtype) for part in parts))
     return Problem(X.astype(dtype), risk, lam, intercept)
+
+
+def make_local_model(omega, c, intercept=True, order="K"):
+    """The second-order model of IMMAX at random scores, with all coefficients selected."""
+    problem = make_problem("immax", c)
+    X = problem.X / problem.X.std(axis=0)
+    k, d = problem.risk.n_outputs, X.shape[1]
+    blocks = omega.blocks((k, d))
+    selection = select_blocks(blocks, np.ones(blocks.weights.size, dtype=bool), (k, d), 0.01)
+    scores = np.random.default_rng(0).normal(size=(X.shape[0], k))
+    _, residuals = problem.risk.value_gradient(scores)
+    z = 0.1 * np.ones(selection.rows.size)
+    gradient = selection.take(residuals.T @ X)
+    return LocalModel(
+        take_columns(X, np.arange(d), order),
+        problem.risk.curvature(scores),
+        selection,
+        z,
+        gradient,
+        residuals.sum(axis=0) if intercept else None,
+        problem.risk.null_direction,
+        k,
+        1e-9,
+    )

@@ -13,6 +13,7 @@ PARAMS = {
     "focal": {"gamma": 1.5},
     "ldam": {"C": 2.0},
     "vs": {"gamma": 0.3, "tau": 0.8},
+    "weighted_immax": {"margin_power": -0.2, "weight_power": 0.6},
 }
 
 

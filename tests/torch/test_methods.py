@@ -56,6 +56,11 @@ def appendix(method, h, y, dropped):
             for mj, hj in zip(m, h, strict=True)
         ]
         return -math.log(math.exp(z[y]) / sum(math.exp(zj) for zj in z))
+    if method == "weighted_immax":
+        rho = len(m) * m ** p["margin_power"] / (m ** p["margin_power"]).sum()
+        weights = m ** -p["weight_power"]
+        weight = weights[y] * total / (m * weights).sum()
+        return weight * math.log(sum(math.exp((hj - h[y]) / rho[y]) for hj in h))
     raise NotImplementedError(method)
 
 

@@ -6,27 +6,41 @@ import re
 import shlex
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from immax.atomic import write_text
+from immax.cli.aim_options import AIM_HELP, BUDGET_HELP, COSTS_HELP, MATRIX_HELP, AimOptions
 from immax.cli.table_options import DateFormat, Decimal, Kinds, reading_options
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES, DEFAULT
 from immax.evaluation.metrics import METRICS
+from immax.threads import available_cores
 
 __all__ = ["commands"]
 
 commands = typer.Typer()
 
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
-METRIC_HELP = f"The metric that methods are ranked by: {', '.join(METRICS)}."
+METRIC_HELP = (
+    f"The metric that methods are ranked by: {', '.join(METRICS)}. By default the accuracy; on the "
+    "data set that comes with the package, the balanced accuracy."
+)
+DEMO_METRIC = "balanced_accuracy"
 METHODS_HELP = (
     f"Methods to compare, separated by commas, or 'all': {', '.join(CANDIDATES)}. "
     f"By default: {', '.join(DEFAULT)}, as far as they suit the data."
 )
+
+
+class Preference(StrEnum):
+    """Which of the methods that are as good as the best one is recommended."""
+
+    simplest = "simplest"
+    best = "best"
 
 
 @commands.command()
@@ -41,7 +55,15 @@ def compare(
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="The column of the labels.")
     ] = None,
-    metric: Annotated[str, typer.Option(help=METRIC_HELP)] = "accuracy",
+    metric: Annotated[str | None, typer.Option(help=METRIC_HELP, show_default=False)] = None,
+    aim: Annotated[str | None, typer.Option(help=AIM_HELP, show_default=False)] = None,
+    costs: Annotated[str | None, typer.Option(help=COSTS_HELP, show_default=False)] = None,
+    cost_matrix: Annotated[Path | None, typer.Option(help=MATRIX_HELP, show_default=False)] = None,
+    budget: Annotated[str | None, typer.Option(help=BUDGET_HELP, show_default=False)] = None,
+    prefer: Annotated[
+        Preference,
+        typer.Option(help="Which of the methods that are as good as the best one to recommend."),
+    ] = Preference.simplest,
     methods: Annotated[str | None, typer.Option(help=METHODS_HELP, show_default=False)] = None,
     folds: Annotated[int, typer.Option(min=2, help="The number of stratified folds.")] = 5,
     repeats: Annotated[
@@ -49,13 +71,16 @@ def compare(
     ] = 1,
     time_limit: Annotated[
         str | None,
-        typer.Option(help="Such as 90s, 10m or 1h. Methods that are complete by then count."),
+        typer.Option(help="Such as 90s, 10m or 1h. Folds that are finished by then count."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path(
         "comparison"
     ),
     seed: Annotated[int, typer.Option(help="The seed of the folds and of the methods.")] = 0,
     rows: Annotated[int, typer.Option(min=100, help="Sample at most this many rows.")] = 100_000,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="The number of processes.", show_default="all cores")
+    ] = available_cores(),
     date_format: DateFormat = None,
     decimal: Decimal = None,
     kind: Kinds = None,
@@ -65,6 +90,8 @@ def compare(
 
     After an interruption, the same command resumes: finished folds are stored in the folder.
     """
+    import numpy as np
+
     from immax.cli.comparison_data import read_comparison_data
     from immax.cli.comparison_table import format_ranking
     from immax.cli.progress import FoldBar
@@ -73,12 +100,16 @@ def compare(
     from immax.compare.results_json import make_results, results_text
     from immax.io import save_model
     from immax.report.page import About, write_report
+    from immax.tabular import as_labels
 
     start = time.perf_counter()
     limit = parse_duration(time_limit)
-    protocol = Protocol(metric, folds, repeats, seed)
+    purposes = AimOptions(metric, aim, costs, cost_matrix, budget)
     options = reading_options(date_format, decimal, kind)
     data = read_comparison_data(file, target, rows, seed, options)
+    classes = np.unique(as_labels(data.y))
+    purpose = purposes.resolve(classes, DEMO_METRIC if file is None else "accuracy")
+    protocol = Protocol(purpose.metric, folds, repeats, seed, purpose.aim)
     for notice in data.notices:
         typer.echo(f"immax: {notice}", err=True)
     with FoldBar() as bar:
@@ -90,13 +121,16 @@ def compare(
             schema=data.schema,
             time_limit=limit,
             keep=out / "folds",
-            on_fold=bar.update,
+            on_progress=bar.show,
+            n_jobs=jobs,
         )
-        verdict = answer(comparison)
+        bar.describe("comparing")
+        verdict = answer(comparison, prefer.value)
         bar.describe("fitting the model")
         names = [verdict.recommended, *(["immax"] if "immax" in comparison.complete else [])]
         refit_start = time.perf_counter()
         models = {name: refit(comparison, name) for name in dict.fromkeys(names)}
+        verdict = verdict.with_rule(getattr(models[verdict.recommended][-1], "rule_", None))
         seconds_refit = time.perf_counter() - refit_start
         bar.describe("writing the report")
         save_model(
@@ -104,7 +138,7 @@ def compare(
             out / "model.skops",
             schema=comparison.schema,
             target=data.target,
-            metric=metric,
+            metric=purpose.name,
             counts=comparison.counts,
         )
         command = shlex.join(["immax", *sys.argv[1:]])

@@ -68,11 +68,13 @@ def read_comparison_data(
     Raises
     ------
     WrongCall
-        If there is a file but no target.
+        If there is a file but no target, or a target but no file.
     """
     from immax.datasets.page_blocks import PAGE_BLOCKS
     from immax.tabular import read_training_table
 
+    if file is None and target is not None:
+        raise WrongCall(f"--target {target} names a column of a file: which file?")
     source = "the page blocks" if file is None else file.name
     if file is None:
         file, target = PAGE_BLOCKS, "kind"

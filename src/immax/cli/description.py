@@ -37,6 +37,8 @@ class ModelDescription(TypedDict, total=False):
     margins: list[float]
     threshold: float
     coefficients: dict[str, list[float]]
+    penalty: str
+    kept: list[str]
     objective: float
     gap: float
     accuracy: float
@@ -59,6 +61,9 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
     """
     steps = getattr(file.model, "steps", None)
     last = steps[-1][1] if steps else file.model
+    decision = getattr(last, "rule_", None)  # of models for an aim, which are inside another one
+    if decision is not None:
+        last = getattr(last, "model", last)
     estimator = getattr(last, "best_estimator_", last)
     classes = [str(name) for name in file.model.classes_]
     description: ModelDescription = {
@@ -69,7 +74,7 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
         "classes": classes,
         "score": getattr(last, "best_score_", None),
         "lam": getattr(estimator, "lam", None),
-        "rule": getattr(estimator, "rule", None),
+        "rule": getattr(estimator, "rule", None) if decision is None else str(decision),
     }
     total = float(len(classes))
     margins = getattr(estimator, "margins_", None)
@@ -77,7 +82,7 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
         rho = np.asarray(margins, dtype=np.float64)
         total = float(rho.sum())
         description["margins"] = rho.tolist()
-        if len(classes) == 2:
+        if len(classes) == 2 and decision is None:
             description["threshold"] = float(rho[1] / (rho[0] + rho[1]))
     if file.about.get("counts"):
         _add_counts(description, np.array(file.about["counts"], dtype=np.float64), total)
@@ -87,6 +92,10 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
             str(name): column.tolist()
             for name, column in zip(names, np.asarray(estimator.coef_).T, strict=True)
         }
+        if getattr(estimator, "penalty", "l2") != "l2":
+            description["penalty"] = estimator.penalty
+            used = np.flatnonzero(np.asarray(estimator.coef_).any(axis=0))
+            description["kept"] = [str(names[j]) for j in used]
     if hasattr(estimator, "gap_"):
         description["objective"] = estimator.objective_
         description["gap"] = estimator.gap_
@@ -150,6 +159,10 @@ def description_text(description: ModelDescription, top: int = 10) -> str:
             f"by score, {description['classes'][1]} is predicted when its probability exceeds the "
             f"threshold {description['threshold']:.4f}"
         )
+    if "kept" in description:
+        kept, number = description["kept"], len(description["coefficients"])
+        lines.append(f"the {description['penalty']} penalty kept {len(kept)} of {number} features")
+        lines += [f"    {name}" for name in kept]
     if "gap" in description:
         lines.append(
             f"objective {description['objective']:.6g}, within {description['gap']:.2g} of the "

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from immax.cli.aim_options import AIM_HELP, BUDGET_HELP, COSTS_HELP, MATRIX_HELP, AimOptions
 from immax.cli.table_options import DateFormat, Decimal, Kinds, reading_options
 
 __all__ = ["Loss", "commands"]
@@ -31,6 +32,15 @@ class Loss(StrEnum):
     exponential = "exponential"
 
 
+class PenaltyName(StrEnum):
+    """The penalties of ``immax fit``."""
+
+    l2 = "l2"
+    l1 = "l1"
+    elasticnet = "elasticnet"
+    group = "group"
+
+
 @commands.command()
 def fit(
     file: Table,
@@ -39,9 +49,21 @@ def fit(
         "model.skops"
     ),
     loss: Annotated[Loss, typer.Option(help="The loss to minimise.")] = Loss.logistic,
+    penalty: Annotated[
+        PenaltyName, typer.Option(help="The penalty; all but l2 keep few features.")
+    ] = PenaltyName.l2,
     metric: Annotated[
-        str, typer.Option(help="The scikit-learn scorer that the search maximises.")
-    ] = "accuracy",
+        str | None,
+        typer.Option(
+            help="What the search is for: a metric of immax compare, or a scikit-learn scorer; by "
+            "default the accuracy.",
+            show_default=False,
+        ),
+    ] = None,
+    aim: Annotated[str | None, typer.Option(help=AIM_HELP, show_default=False)] = None,
+    costs: Annotated[str | None, typer.Option(help=COSTS_HELP, show_default=False)] = None,
+    cost_matrix: Annotated[Path | None, typer.Option(help=MATRIX_HELP, show_default=False)] = None,
+    budget: Annotated[str | None, typer.Option(help=BUDGET_HELP, show_default=False)] = None,
     folds: Annotated[int, typer.Option(min=2, help="The folds of the cross-validation.")] = 5,
     seed: Annotated[int, typer.Option(help="The seed of the search.")] = 0,
     date_format: DateFormat = None,
@@ -53,35 +75,32 @@ def fit(
     import numpy as np
     from sklearn.pipeline import Pipeline
 
-    from immax import IMMAXClassifierCV
+    from immax.cli.aimed_fit import describe_fit, make_search
     from immax.cli.output_files import check_model_output
+    from immax.compare.final_model import without_search
+    from immax.compare.target import encode_target
     from immax.io import save_model
-    from immax.tabular import as_labels, prepare, read_training_table
+    from immax.tabular import fit_prepared, prepare, read_training_table
 
+    options = AimOptions(metric, aim, costs, cost_matrix, budget)
     check_model_output(out, file)
     table = read_training_table(file, target, reading_options(date_format, decimal, kind))
     for notice in table.notices:
         typer.echo(f"immax: {notice}", err=True)
     schema = table.schema
-    search = IMMAXClassifierCV(loss.value, scoring=metric, cv=folds, random_state=seed)
-    model = Pipeline([*prepare(schema).steps, ("model", search)])
-    labels = as_labels(table.y)
-    model.fit(table.X, labels)
-    counts = np.unique(labels, return_counts=True)[1]
-    save_model(model, out, schema=schema, target=target, metric=metric, counts=counts)
-    choice = {
-        "model": str(out),
-        "metric": metric,
-        "score": search.best_score_,
-        "power": float(search.best_parameters_[0]),
-        "lam": search.best_lam_,
-        "rule": str(search.best_rule_),
-    }
+    classes, codes = encode_target(table.y)
+    labels, counts = classes[codes], np.bincount(codes)
+    search = make_search(loss.value, options, labels, folds, seed, penalty.value)
+    prepared = fit_prepared(prepare(schema), search.model, table.X, labels)
+    fitted = prepared[-1]
+    model = Pipeline([*prepared.steps[:-1], ("model", without_search(fitted))])
+    save_model(model, out, schema=schema, target=target, metric=search.name, counts=counts)
+    choice = {"model": str(out), "metric": search.name, **describe_fit(fitted)}
     if as_json:
         typer.echo(json.dumps(choice))
         return
     typer.echo(
-        f"{metric} {choice['score']:.4f} by cross-validation, power {choice['power']:.2f}, "
+        f"{search.name} {choice['score']:.4f} by cross-validation, power {choice['power']:.2f}, "
         f"lambda {choice['lam']:g}, rule {choice['rule']}; written to {out}"
     )
 

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 
     from immax.bench.cells import Cell
     from immax.bench.store import Store
+    from immax.compare.fold_queue import FoldProgress
 
 __all__ = ["Bars", "FoldBar", "quiet_progress"]
 
 
-def quiet_progress() -> Progress:
+def quiet_progress(remaining: bool = True) -> Progress:
     """Return progress bars on standard error, which are hidden unless it is a terminal.
+
+    Parameters
+    ----------
+    remaining : bool, default=True
+        Whether to show the time that is left, by the mean time of the steps so far.
 
     Returns
     -------
@@ -31,7 +37,7 @@ def quiet_progress() -> Progress:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        *([TimeRemainingColumn()] if remaining else []),
         console=console,
         disable=not console.is_terminal,
     )
@@ -41,7 +47,7 @@ class FoldBar:
     """A bar for the fits of a comparison."""
 
     def __init__(self) -> None:
-        self._progress = quiet_progress()
+        self._progress = quiet_progress(remaining=False)  # methods take very different times
         self._task = self._progress.add_task("reading", total=None)
 
     def update(self, name: str, done: int, total: int) -> None:
@@ -56,6 +62,20 @@ class FoldBar:
         """
         text = CANDIDATES[name].title if name else "done"
         self._progress.update(self._task, description=text, completed=done, total=total)
+
+    def show(self, progress: FoldProgress) -> None:
+        """Show what is being fitted, how far the fits are, and how long they will take.
+
+        Parameters
+        ----------
+        progress : FoldProgress
+        """
+        text = ", ".join(CANDIDATES[name].title for name in progress.running) or "done"
+        if progress.seconds_left is not None and progress.running:
+            text += f", about {_duration(progress.seconds_left)} left"
+        self._progress.update(
+            self._task, description=text, completed=progress.done, total=progress.total
+        )
 
     def describe(self, text: str) -> None:
         """Show what is being done.
@@ -72,6 +92,10 @@ class FoldBar:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 class Bars:

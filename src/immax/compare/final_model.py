@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -13,12 +14,14 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
 from immax.arrays import Array, Features
+from immax.compare.decided_model import DecidedModel
+from immax.compare.decided_search import DecidedSearch
 from immax.compare.protocol import make_candidate
 from immax.compare.results import Comparison
 from immax.evaluation.candidates import CANDIDATES
 from immax.tabular import prepare
 
-__all__ = ["CodedLabels", "refit"]
+__all__ = ["CodedLabels", "refit", "without_search"]
 
 
 class CodedLabels(ClassifierMixin, BaseEstimator):
@@ -107,13 +110,30 @@ def refit(comparison: Comparison, name: str) -> Pipeline:
     features = steps.fit_transform(comparison.X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some corners of a grid do not converge
-        model = make_candidate(name, y, comparison.protocol).fit(features, y)
-    last = CodedLabels(model, comparison.classes) if coded else _without_search(model)
+        model = make_candidate(name, y, comparison.protocol, comparison.judge).fit(features, y)
+    if not coded:
+        last = without_search(model)
+    elif isinstance(model, DecidedSearch):
+        inner = CodedLabels(without_search(model.estimator_), comparison.classes)
+        last = DecidedModel(inner, replace(model.rule_, classes=comparison.classes))
+    else:
+        last = CodedLabels(model, comparison.classes)
     return Pipeline([*steps.steps, ("model", last)])
 
 
-def _without_search(model: BaseEstimator) -> BaseEstimator:
-    """Return the part of a fitted search that predicts."""
+def without_search(model: BaseEstimator) -> BaseEstimator:
+    """Return the part of a fitted search that predicts.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    estimator
+    """
+    if isinstance(model, DecidedSearch):
+        return DecidedModel(without_search(model.estimator_), model.rule_)
     if hasattr(model, "best_threshold_"):
         return _with_fixed_threshold(model)
     best = getattr(model, "best_estimator_", None)
@@ -124,7 +144,7 @@ def _without_search(model: BaseEstimator) -> BaseEstimator:
 
 def _with_fixed_threshold(model: BaseEstimator) -> FixedThresholdClassifier:
     """Return a classifier with the threshold that was tuned."""
-    inner = _without_search(model.estimator_)
+    inner = without_search(model.estimator_)
     fixed = FixedThresholdClassifier(
         FrozenEstimator(inner), threshold=float(model.best_threshold_), response_method="auto"
     )

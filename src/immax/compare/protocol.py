@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from sklearn.model_selection import StratifiedKFold
 
 from immax.arrays import Array
+from immax.compare.decided_search import serve_aim
+from immax.compare.judge import Judge
+from immax.decisions.aims import Aim
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES
 from immax.evaluation.estimators import make_estimator
+from immax.evaluation.meta_estimators import PowerSearch
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 from immax.validation import nearest
@@ -26,6 +30,7 @@ INNER_FOLDS = 3
 
 LAMS = (2.5e-6, 2.5e-5, 2.5e-4, 2.5e-3, 2.5e-2, 0.25)  # C from 2/n to 200,000/n
 POWERS = (-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
+FEW_POWERS = (0.0, 1 / 3, 2 / 3, 1.0)  # of methods whose fits take longer
 TRIALS = 3  # grid points of a method's own hyper-parameters
 
 
@@ -50,6 +55,9 @@ class Protocol:
         How often the rows are split into folds.
     seed : int, default=0
         The seed of the splits and of the methods.
+    aim : Aim, optional
+        In place of a metric: methods are ranked by the value of the aim. Costs and budgets have no
+        name, and no metric.
 
     Raises
     ------
@@ -61,6 +69,7 @@ class Protocol:
     folds: int = 5
     repeats: int = 1
     seed: int = 0
+    aim: Aim | None = None
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
@@ -90,8 +99,10 @@ class Protocol:
         return tuple(splits)
 
 
-def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
+def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> BaseEstimator:
     """Return a candidate as an estimator that selects its hyper-parameters when it is fitted.
+
+    If the judge has an aim, so does the candidate: its decisions are fitted to it.
 
     Parameters
     ----------
@@ -100,6 +111,7 @@ def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
     y : ndarray of shape (n,)
         The labels that the estimator will be fitted to.
     protocol : Protocol
+    judge : Judge
 
     Returns
     -------
@@ -109,8 +121,11 @@ def make_candidate(name: str, y: Array, protocol: Protocol) -> BaseEstimator:
     selection = Selection(
         folds=INNER_FOLDS,
         trials=TRIALS,
-        scoring=METRICS[protocol.metric].scorer or protocol.metric,
-        lams=LAMS,
-        powers=POWERS,
+        scoring=judge.scorer,
+        lams=LAMS[2:] if candidate.method == "immax_hinge" else LAMS,
+        powers=POWERS if name == "immax" else FEW_POWERS,
     )
-    return make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
+    model = make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
+    if isinstance(model, PowerSearch):
+        model.set_params(race=True)
+    return serve_aim(model, judge, y, INNER_FOLDS, protocol.seed, balanced=candidate.balanced)

@@ -12,6 +12,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare.fold_cache import FoldResult
+from immax.compare.judge import Judge, make_judge
 from immax.compare.protocol import Protocol, Split
 from immax.evaluation.metrics import measure
 from immax.tabular import Schema
@@ -57,6 +58,8 @@ class Comparison:
         For each method that was run on all folds, a result for each fold.
     left_out : mapping of str to str
         Why other methods are missing.
+    unfinished : mapping of str to int
+        Of these, the methods that the time limit has cut off, and how many folds they finished.
     """
 
     protocol: Protocol
@@ -67,6 +70,12 @@ class Comparison:
     splits: tuple[Split, ...] = field(repr=False)
     fold_results: Mapping[str, tuple[FoldResult, ...]] = field(repr=False)
     left_out: Mapping[str, str]
+    unfinished: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def planned_folds(self) -> int:
+        """Return the number of folds of the protocol; a time limit may have left fewer."""
+        return self.protocol.folds * self.protocol.repeats
 
     @property
     def counts(self) -> Array:
@@ -91,14 +100,25 @@ class Comparison:
         return self.fold_results
 
     @cached_property
+    def judge(self) -> Judge:
+        """Return what methods are ranked by."""
+        return make_judge(self.protocol, self.classes, self.counts)
+
+    @cached_property
     def _scores(self) -> Mapping[str, tuple[dict[str, float], ...]]:
         return {
             name: tuple(
-                measure(self.codes[split.test], result.labels, result.proba, len(self.classes))
+                self._measure(self.codes[split.test], result)
                 for result, split in zip(results, self.splits, strict=True)
             )
             for name, results in self.fold_results.items()
         }
+
+    def _measure(self, y: Array, result: FoldResult) -> dict[str, float]:
+        c = len(self.classes)
+        values = measure(y, result.labels, result.proba, c)
+        values[self.judge.name] = self.judge.measure(y, result.labels, result.proba, c)
+        return values
 
     def scores(self, name: str) -> tuple[dict[str, float], ...]:
         """Return all metrics of a method, one dictionary for each fold.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import TypedDict
 
+from immax.compare.protocol import Protocol
 from immax.compare.results import Comparison
 from immax.compare.verdict import Answer, RowContent
 from immax.evaluation.environment import describe_environment
@@ -35,6 +36,8 @@ class ResultsContent(TypedDict):
     rows: list[RowContent]
     recommended: str
     sentence: str
+    ties: list[str]
+    rule: str
     data: DataContent
     protocol: dict[str, str | int]
     folds: dict[str, list[dict[str, float]]]
@@ -85,7 +88,7 @@ def make_results(
             "classes": dict(zip(comparison.class_names, counts, strict=True)),
             "columns": comparison.schema.to_list(),
         },
-        "protocol": asdict(comparison.protocol),
+        "protocol": _protocol_content(comparison.protocol),
         "folds": {name: list(comparison.scores(name)) for name in comparison.complete},
         "chosen": {
             name: [result.chosen for result in results]
@@ -98,6 +101,12 @@ def make_results(
         "seconds_refit": seconds_refit,
         "seconds": seconds,
     }
+
+
+def _protocol_content(protocol: Protocol) -> dict[str, str | int]:
+    content = {field.name: getattr(protocol, field.name) for field in fields(protocol)}
+    aim = content.pop("aim")
+    return content if aim is None else {**content, "aim": repr(aim)}
 
 
 def results_text(results: ResultsContent, indent: int | None = None) -> str:

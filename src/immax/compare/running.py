@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from immax import __version__
-from immax.arrays import Array
 from immax.compare.fold_cache import FoldCache, FoldResult
-from immax.compare.prepared_folds import PreparedFold, PreparedFolds
-from immax.compare.protocol import INNER_FOLDS, LAMS, POWERS, Protocol, make_candidate
+from immax.compare.fold_fits import FoldData
+from immax.compare.fold_queue import FoldQueue, OnProgress
+from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
 from immax.compare.results import Comparison
 from immax.compare.target import Target, encode_target
-from immax.compare.time_limit import interrupt_at
-from immax.evaluation.candidates import CANDIDATES, PLAIN, choose_candidates
-from immax.evaluation.estimators import describe_choice
+from immax.evaluation.candidates import PLAIN, choose_candidates
 from immax.tabular import Schema, describe_columns
+from immax.threads import available_cores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -32,6 +30,9 @@ __all__ = ["OnFold", "compare"]
 
 OnFold: TypeAlias = Callable[[str, int, int], None]
 """Called with a method, the number of finished fits and the number of all of them."""
+
+AIM_METRIC = "accuracy"  # with an aim, all methods have what it needs
+FEWEST_FOLDS = 2  # without two folds nothing is known about the variation between them
 
 
 def compare(
@@ -45,13 +46,14 @@ def compare(
     keep: Path | None = None,
     on_fold: OnFold | None = None,
     on_piece: OnFold | None = None,
+    on_progress: OnProgress | None = None,
+    n_jobs: int = 1,
 ) -> Comparison:
     """Run methods on the same folds.
 
     Preprocessing is fitted to the training part of each fold, and hyper-parameters are selected by
-    cross-validation within it. Methods run fold by fold, so that the features of each fold are
-    prepared once; with a time limit they run one after the other instead, so that as many of them
-    as possible are complete at the end.
+    cross-validation within it. All methods run on the first fold, then on the second one, and so
+    on: when the time is over, all of them have been run on about as many folds.
 
     Parameters
     ----------
@@ -66,18 +68,25 @@ def compare(
     schema : Schema, optional
         The columns of ``X``, if ``describe_columns`` has been called already.
     time_limit : float, optional
-        In seconds. When they are over, the current fit is abandoned and no other is started.
+        In seconds. When they are over, the current fit is abandoned and no other is started. A
+        single fit may take half of the time that is left. Methods are compared on the folds that
+        as many of them as possible have finished; those that have not are left out.
     keep : Path, optional
         A folder for the results of finished folds. Those that it already has are not computed
         again.
     on_fold : callable, optional
-        Called before each fit with the name of the method, the number of finished fits and the
-        number of all of them; and at the end, with an empty name.
+        Called before each fit of this process with the name of the method, the number of finished
+        fits and the number of all of them; and at the end, with an empty name.
     on_piece : callable, optional
         The old name of ``on_fold``.
 
         .. deprecated:: 0.2
            Use ``on_fold`` instead.
+    on_progress : callable, optional
+        Called with a ``FoldProgress`` whenever a fit begins or ends.
+    n_jobs : int, default=1
+        The number of processes; -1 for all cores. Others are started once the fits have taken a
+        second and will go on for some more. Results do not depend on it.
 
     Returns
     -------
@@ -89,7 +98,7 @@ def compare(
     WrongCall
         If a method is unknown, or if the target is not one of classes.
     TimeoutError
-        If not even plain logistic regression was finished within the time limit.
+        If not even plain logistic regression was finished on two folds within the time limit.
 
     Examples
     --------
@@ -107,63 +116,65 @@ def compare(
     protocol = protocol or Protocol()
     target = encode_target(y)
     schema = describe_columns(X) if schema is None else schema
-    names, left_out = choose_candidates(
-        methods, len(target.classes), len(target.codes), protocol.metric
-    )
+    metric = protocol.metric if protocol.aim is None else AIM_METRIC
+    names, left_out = choose_candidates(methods, len(target.classes), len(target.codes), metric)
     splits = protocol.splits(target.codes)
-    prepared = PreparedFolds(X, schema, splits)
     shapes = [(len(split.test), len(target.classes)) for split in splits]
-    cache = FoldCache(keep, _identity(X, target, protocol), shapes)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    results: dict[str, list[FoldResult]] = {name: [] for name in names}
-    failed: dict[str, str] = {}
-    done, total = 0, len(names) * len(splits)
-    for name, fold in _schedule(names, len(splits), methods_first=time_limit is not None):
-        if name in failed:
-            continue
-        if on_fold is not None:
-            on_fold(name, done, total)
-        result = cache.load(name, fold)
-        if result is None:
-            y_train = target.codes[splits[fold].train]
-            try:
-                with interrupt_at(deadline):
-                    result = _fit_fold(name, prepared[fold], y_train, protocol)
-            except TimeoutError:
-                failed[name] = "not finished within the time limit"
-                continue
-            except ValueError as error:
-                if name == PLAIN:
-                    raise
-                failed[name] = f"failed: {str(error).splitlines()[0]}"
-                continue
-            cache.save(name, fold, result)
-        results[name].append(result)
-        done += 1
-    if on_fold is not None:
-        on_fold("", done, total)
-    if PLAIN in failed:
-        raise TimeoutError("not even plain logistic regression was done within the time limit")
+    queue = FoldQueue(
+        FoldData(X, target.classes, target.codes, schema, splits, protocol),
+        names,
+        FoldCache(keep, _identity(X, target, protocol), shapes),
+        time_limit=time_limit,
+        on_fold=on_fold,
+        on_progress=on_progress,
+    )
+    queue.run(available_cores() if n_jobs == -1 else n_jobs)
+    used = _used_folds(queue.results, len(splits))
+    if used.n_folds < min(FEWEST_FOLDS, len(splits)):
+        raise TimeoutError(
+            "not even plain logistic regression was done on two folds within the time limit"
+        )
+    unfinished = {
+        name: len(own)
+        for name, own in queue.results.items()
+        if name not in used.methods and name not in queue.failed
+    }
+    left_out |= {name: f"failed: {why}" for name, why in queue.failed.items()}
+    left_out |= {
+        name: f"not finished within the time limit: {done} of {len(splits)} folds"
+        for name, done in unfinished.items()
+    }
     return Comparison(
         protocol,
         X,
         schema,
         target.classes,
         target.codes,
-        splits,
-        MappingProxyType({name: tuple(results[name]) for name in names if name not in failed}),
-        MappingProxyType(left_out | {name: failed[name] for name in names if name in failed}),
+        splits[: used.n_folds],
+        MappingProxyType(
+            {
+                name: tuple(queue.results[name][k] for k in range(used.n_folds))
+                for name in used.methods
+            }
+        ),
+        MappingProxyType(left_out),
+        MappingProxyType(unfinished),
     )
 
 
-def _schedule(
-    names: Sequence[str], n_folds: int, *, methods_first: bool
-) -> Iterator[tuple[str, int]]:
-    """Yield methods and folds in the order in which they are run."""
-    if methods_first:
-        yield from ((name, fold) for name in names for fold in range(n_folds))
-    else:
-        yield from ((name, fold) for fold in range(n_folds) for name in names)
+class _Used(NamedTuple):
+    methods: Sequence[str]
+    n_folds: int
+
+
+def _used_folds(results: Mapping[str, Mapping[int, FoldResult]], n_folds: int) -> _Used:
+    """Return the folds to compare on: those that most methods have finished, as many as can be."""
+    best = _Used((), 0)
+    for count in range(min(FEWEST_FOLDS, n_folds), n_folds + 1):
+        done = [name for name, own in results.items() if all(k in own for k in range(count))]
+        if PLAIN in done and len(done) >= len(best.methods):
+            best = _Used(done, count)
+    return best
 
 
 def _identity(X: DataFrame, target: Target, protocol: Protocol) -> str:
@@ -177,17 +188,6 @@ def _identity(X: DataFrame, target: Target, protocol: Protocol) -> str:
         digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
     digest.update(repr((list(X.columns), [str(name) for name in target.classes])).encode())
     digest.update(target.codes.astype(np.int64).tobytes())
-    settings = (protocol, list(LAMS), list(POWERS), INNER_FOLDS, __version__)
+    settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]
-
-
-def _fit_fold(name: str, fold: PreparedFold, y: Array, protocol: Protocol) -> FoldResult:
-    """Fit a method to the training part of a fold and predict its test part."""
-    start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some corners of a grid do not converge
-        model = make_candidate(name, y, protocol).fit(fold.train, y)
-        labels = np.asarray(model.predict(fold.test))
-        proba = model.predict_proba(fold.test) if CANDIDATES[name].proba else None
-    return FoldResult(labels, proba, time.perf_counter() - start, describe_choice(model))

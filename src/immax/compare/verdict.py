@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
+from immax.compare.gains import GroupedValues
 from immax.compare.results import Comparison
+from immax.compare.wording import Finding, describe_finding, describe_limits
+from immax.decisions.rules import Rule
+from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES, PLAIN
-from immax.evaluation.metrics import METRICS
-from immax.evaluation.statistics import holm, paired_interval, paired_p
+from immax.evaluation.statistics import holm
 
-__all__ = ["Answer", "AnswerContent", "Row", "RowContent", "answer"]
+__all__ = ["PREFERENCES", "Answer", "AnswerContent", "Row", "RowContent", "answer"]
+
+PREFERENCES = ("simplest", "best")
+"""Which of the methods that are as good as the best one is recommended."""
 
 LEVEL = 0.05
 """The significance level of a recommendation."""
@@ -31,6 +37,8 @@ class RowContent(TypedDict):
     high: float
     p: float
     seconds: float
+    value_low: float
+    value_high: float
 
 
 class AnswerContent(TypedDict):
@@ -40,6 +48,8 @@ class AnswerContent(TypedDict):
     rows: list[RowContent]
     recommended: str
     sentence: str
+    ties: list[str]
+    rule: str
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,8 @@ class Row:
         The p-value of no gain, corrected for the number of methods.
     seconds : float
         The time of all folds.
+    value_low, value_high : float
+        The 95 % confidence interval of the metric itself.
     """
 
     name: str
@@ -72,6 +84,8 @@ class Row:
     high: float
     p: float
     seconds: float
+    value_low: float = 0.0
+    value_high: float = 0.0
 
     def to_dict(self) -> RowContent:
         """Return the row as JSON holds it.
@@ -90,6 +104,8 @@ class Row:
             "high": self.high,
             "p": self.p,
             "seconds": self.seconds,
+            "value_low": self.value_low,
+            "value_high": self.value_high,
         }
 
 
@@ -107,12 +123,43 @@ class Answer:
         The name of the recommended method.
     sentence : str
         The recommendation and its reason.
+    ties : tuple of str
+        The methods that are not significantly worse than the best one.
+    title : str
+        The metric in words.
+    rule : str
+        The decision rule of the recommended model in words; empty if it is not known.
     """
 
     metric: str
     rows: tuple[Row, ...]
     recommended: str
     sentence: str
+    ties: tuple[str, ...] = ()
+    title: str = ""
+    rule: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", self.metric.replace("_", " "))
+
+    def with_rule(self, rule: Rule | None) -> Answer:
+        """Return the answer with the decision rule of the recommended model in words.
+
+        Parameters
+        ----------
+        rule : Rule or None
+            Of the model that was fitted to all rows; None if it has none.
+
+        Returns
+        -------
+        Answer
+        """
+        if rule is None:
+            return self
+        words = str(rule)
+        sentence = f"{self.sentence} Its rule: {words}."
+        return replace(self, sentence=sentence, rule=words)
 
     def row(self, name: str) -> Row:
         """Return the row of a method.
@@ -139,81 +186,87 @@ class Answer:
             "rows": [row.to_dict() for row in self.rows],
             "recommended": self.recommended,
             "sentence": self.sentence,
+            "ties": list(self.ties),
+            "rule": self.rule,
         }
 
 
-def answer(comparison: Comparison) -> Answer:
-    """Rank methods by the protocol's metric, and recommend one.
+def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
+    """Rank methods by the protocol's metric or aim, and recommend one.
 
-    Folds are paired: the gain of a method is the mean of its differences to plain logistic
-    regression. Because the training sets of different folds overlap, differences vary less than
-    those of independent samples; variances are corrected for this after Nadeau and Bengio (2003),
-    and p-values for the number of methods after Holm. A method is recommended over plain logistic
-    regression only if it is the best and its gain is significant.
+    Folds and test rows are paired: the gain of a method is the mean of its differences to plain
+    logistic regression over the folds. Its variance is that over the test rows, with part of the
+    variance between folds on top, since their training sets overlap (``paired_gain``); p-values
+    are corrected for the number of methods after Holm.
+
+    Methods that are not significantly worse than the best one are tied with it.
 
     Parameters
     ----------
     comparison : Comparison
+    prefer : {"simplest", "best"}, default="simplest"
+        Which of the tied methods is recommended. The simplest is plain logistic regression, then
+        come linear models, resampling, kernels and trees.
 
     Returns
     -------
     Answer
+
+    Raises
+    ------
+    WrongCall
+        If ``prefer`` is another word.
     """
-    metric = comparison.protocol.metric
-    sign = METRICS[metric].sign
-    overlap = 1 / (comparison.protocol.folds - 1)
+    if prefer not in PREFERENCES:
+        raise WrongCall(f"prefer must be one of {', '.join(PREFERENCES)}; got {prefer!r}")
+    judge = comparison.judge
+    values = GroupedValues(comparison)
     scores = {name: comparison.scores(name) for name in comparison.complete}
-    values = {name: np.array([fold[metric] for fold in own]) for name, own in scores.items()}
-    gains = {name: sign * (values[name] - values[PLAIN]) for name in values}
-    others = [name for name in values if name != PLAIN]
-    corrected = dict(
-        zip(others, holm([paired_p(gains[name], overlap) for name in others]), strict=True)
-    )
+    gains = {name: values.gain(name, PLAIN) for name in scores}
+    others = [name for name in scores if name != PLAIN]
+    corrected = dict(zip(others, holm([gains[name].p for name in others]), strict=True))
     rows = []
     for name, own in scores.items():
-        low, high = paired_interval(gains[name], overlap=overlap)
+        value = values.value(name)
+        low, high = sorted((judge.sign * value.low, judge.sign * value.high))
         rows.append(
             Row(
                 name=name,
                 title=CANDIDATES[name].title,
                 measures={key: float(np.mean([fold[key] for fold in own])) for key in own[0]},
-                deviation=float(values[name].std(ddof=1)),
-                gain=float(gains[name].mean()),
-                low=low if name != PLAIN else 0.0,
-                high=high if name != PLAIN else 0.0,
+                deviation=float(np.std([fold[judge.name] for fold in own], ddof=1)),
+                gain=gains[name].mean,
+                low=gains[name].low if name != PLAIN else 0.0,
+                high=gains[name].high if name != PLAIN else 0.0,
                 p=float(corrected.get(name, 1.0)),
                 seconds=sum(result.seconds for result in comparison.fold_results[name]),
+                value_low=low,
+                value_high=high,
             )
         )
-    rows.sort(key=lambda row: (-sign * row.measures[metric], row.seconds))
-    recommendation = _recommend(rows, metric)
-    return Answer(metric, tuple(rows), recommendation.name, recommendation.sentence)
-
-
-class _Recommendation(NamedTuple):
-    name: str
-    sentence: str
-
-
-def _recommend(rows: Sequence[Row], metric: str) -> _Recommendation:
-    """Recommend the best of the rows if it is significantly better than the baseline."""
-    best = rows[0]
-    plain = next(row for row in rows if row.name == PLAIN)
-    title = METRICS[metric].title
-    level = f"{title} {plain.measures[metric]:.4f}"
-    if best is plain:
-        sentence = f"Take {plain.title}: no other method has a better {title} ({level})."
-        return _Recommendation(PLAIN, sentence)
-    tests = "1 comparison" if len(rows) == 2 else f"{len(rows) - 1} comparisons"
-    gain = (
-        f"by {best.gain:+.4f} of {title}, 95 % interval {best.low:+.4f} to {best.high:+.4f}, "
-        f"p = {best.p:.2g} after correction for {tests}"
+    rows.sort(key=lambda row: (-judge.sign * row.measures[judge.name], row.seconds))
+    ties = _ties(values, [row.name for row in rows], corrected)
+    best = rows[0].name
+    chosen = best if prefer == "best" else min([best, *ties], key=lambda n: CANDIDATES[n].effort)
+    finding = Finding(
+        title=judge.title,
+        rows=tuple(rows),
+        chosen=next(row for row in rows if row.name == chosen),
+        ahead=values.gain(best, chosen),
+        ties=tuple(ties),
+        name=judge.name,
     )
-    if best.p < LEVEL:
-        sentence = f"Take {best.title}: better than plain logistic regression {gain}."
-        return _Recommendation(best.name, sentence)
-    sentence = (
-        f"Take plain logistic regression ({level}): no method is clearly better; "
-        f"the best, {best.title}, is ahead {gain}."
-    )
-    return _Recommendation(PLAIN, sentence)
+    sentence = " ".join([describe_finding(finding), *describe_limits(comparison)]).strip()
+    return Answer(judge.name, tuple(rows), chosen, sentence, tuple(ties), judge.title)
+
+
+def _ties(
+    values: GroupedValues, ranked: Sequence[str], corrected: Mapping[str, float]
+) -> list[str]:
+    """Return the methods that are not significantly worse than the best one, in their order."""
+    best, *others = ranked
+    p = holm([values.gain(best, name).p for name in others])
+    worse = {name: own < LEVEL for name, own in zip(others, p, strict=True)}
+    if best != PLAIN:
+        worse[PLAIN] = corrected[best] < LEVEL  # the p-value that the ranking shows
+    return [name for name in others if not worse[name]]

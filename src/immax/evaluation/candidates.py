@@ -46,6 +46,9 @@ class Candidate:
         Whether the method estimates probabilities.
     codes : bool, default=False
         Whether labels must be the integers 0, 1, ….
+    balanced : bool, default=False
+        Whether the method is trained as if all classes were equally frequent, so that its
+        probabilities are for such data.
     default : bool, default=False
         Whether the method is compared unless others are asked for.
     """
@@ -59,7 +62,21 @@ class Candidate:
     most_rows: int = 0
     proba: bool = True
     codes: bool = False
+    balanced: bool = False
     default: bool = False
+
+    @property
+    def effort(self) -> int:
+        """Return how simple the method is to use and to explain, the lower the simpler.
+
+        Plain logistic regression is 0, another linear model 1, one that needs resampled data 2,
+        a kernel machine 3, and boosted trees 4.
+        """
+        if self.name == PLAIN:
+            return 0
+        if self.model == "linear":
+            return 2 if self.needs else 1
+        return 3 if self.model == "kernel" else 4
 
     def unsuitable_because(self, n_classes: int, n_rows: int, metric: str) -> str:
         """Return why the method cannot be part of a comparison, or an empty string if it can.
@@ -88,12 +105,23 @@ class Candidate:
 
 _ROWS = (
     Candidate(PLAIN, "logistic regression", "linear", "logistic", default=True),
-    Candidate("weights", "class weights", "linear", "logistic_balanced", default=True),
+    Candidate(
+        "weights", "class weights", "linear", "logistic_balanced", balanced=True, default=True
+    ),
     Candidate("threshold", "threshold tuning", "linear", "threshold", binary=True, default=True),
-    Candidate("smote", "SMOTE", "linear", "smote", needs="imblearn", default=True),
-    Candidate("under", "random under-sampling", "linear", "under", needs="imblearn", default=True),
-    Candidate("over", "random over-sampling", "linear", "over", needs="imblearn"),
+    Candidate("smote", "SMOTE", "linear", "smote", needs="imblearn", balanced=True, default=True),
+    Candidate(
+        "under",
+        "random under-sampling",
+        "linear",
+        "under",
+        needs="imblearn",
+        balanced=True,
+        default=True,
+    ),
+    Candidate("over", "random over-sampling", "linear", "over", needs="imblearn", balanced=True),
     Candidate("immax", "IMMAX logistic", "linear", "immax", default=True),
+    Candidate("immax_l1", "IMMAX with few features", "linear", "immax_l1"),
     Candidate("immax_hinge", "IMMAX hinge", "linear", "immax_hinge", proba=False, default=True),
     Candidate(
         "immax_svc", "IMMAX kernel", "kernel", "immax", most_rows=2000, proba=False, default=True

@@ -77,6 +77,7 @@ def _immax(
     rule: str = "auto",
     one_se: bool = True,
     leave_one_out: bool = False,
+    penalty: str = "l2",
 ) -> Builder:
     def make(setting: Setting) -> Tuned:
         family = PowerFamily(values=tuple(setting.powers if powers is None else powers))
@@ -84,7 +85,8 @@ def _immax(
         def search(metric: Metric | None) -> Classifier:
             return IMMAXClassifierCV(
                 loss,
-                lams=setting.lams,
+                lams=setting.lams if penalty == "l2" else None,
+                penalty=penalty,
                 family=family,
                 cv="loo" if leave_one_out else setting.cv(),
                 rule=rule,
@@ -202,6 +204,7 @@ LINEAR: dict[str, Builder] = {
     "immax_bayes": _immax("logistic", rule="bayes"),
     "immax_best": _immax("logistic", one_se=False),
     "immax_loo": _immax("logistic", leave_one_out=True),
+    "immax_l1": _immax("logistic", penalty="l1"),
     "immax_theory": _theory,
     "immax_hinge": _immax("hinge"),
     "hinge": _immax("hinge", powers=(0.0,)),

@@ -73,30 +73,44 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
     cv : splitter, or iterable of pairs of indices
     scoring : str or callable
         A scorer of scikit-learn.
+    race : bool, default=False
+        Whether only the better half of the powers is tried on the folds after the first one.
     """
 
     def __init__(
-        self, model: Classifier, powers: Iterable[float], cv: CrossValidation, scoring: Scoring
+        self,
+        model: Classifier,
+        powers: Iterable[float],
+        cv: CrossValidation,
+        scoring: Scoring,
+        race: bool = False,
     ) -> None:
         self.model = model
         self.powers = powers
         self.cv = cv
         self.scoring = scoring
+        self.race = race
 
     def fit(self, X: Array, y: Array) -> PowerSearch:
         score, rules = get_scorer(self.scoring), ("score", "bayes")
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
-        results = {}
-        for power in self.powers:
-            scores, losses = np.zeros((2, len(splits))), np.zeros(len(splits))
-            for fold, (train, test) in enumerate(splits):
+        scores: dict[float, list[list[float]]] = {power: [] for power in self.powers}
+        losses: dict[float, list[float]] = {power: [] for power in self.powers}
+        for fold, (train, test) in enumerate(splits):
+            for power, own in scores.items():
                 model = clone(self.model).set_params(power=power).fit(X[train], y[train])
                 proba = model.predict_proba(X[test])
-                losses[fold] = log_loss(y[test], proba, labels=model.classes_)
-                for number, rule in enumerate(rules):
-                    scores[number, fold] = score(model.set_params(rule=rule), X[test], y[test])
-            for rule, own in zip(rules, scores, strict=True):
-                results[power, rule] = round(float(own.mean()), 12), -losses.mean()
+                losses[power].append(log_loss(y[test], proba, labels=model.classes_))
+                own.append([score(model.set_params(rule=rule), X[test], y[test]) for rule in rules])
+            if self.race and fold == 0:
+                order = sorted(scores, key=lambda power: (-max(scores[power][0]), losses[power]))
+                kept = order[: -(-len(order) // 2)]
+                scores = {power: own for power, own in scores.items() if power in kept}
+        results = {
+            (power, rule): (round(float(np.mean(column)), 12), -float(np.mean(losses[power])))
+            for power, own in scores.items()
+            for rule, column in zip(rules, zip(*own, strict=True), strict=True)
+        }
         power, rule = max(results, key=results.__getitem__)
         self.best_params_ = {"power": power, "rule": rule}
         self.best_score_ = results[power, rule][0]

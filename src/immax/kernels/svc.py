@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features, Vector
 from immax.class_weights import resolve_weights, weighted_shares
 from immax.decisions.plain_rules import by_score
+from immax.foreign_parameters import RefusesForeignParameters
 from immax.kernels.calibration import calibration_folds
 from immax.kernels.gram import Kernel
 from immax.kernels.machine import Machine, MachineOptions
@@ -39,7 +41,7 @@ def _has_proba(estimator: IMMAXSVC) -> bool:
     return True
 
 
-class IMMAXSVC(ClassifierMixin, BaseEstimator):
+class IMMAXSVC(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
     """Kernel machine with a confidence margin of its own for each class.
 
     Two classes::
@@ -138,6 +140,13 @@ class IMMAXSVC(ClassifierMixin, BaseEstimator):
 
     weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
     use_radii: bool = False
+    _foreign = MappingProxyType(
+        {
+            "class_weight": "weights='balanced' (or an array, or a dict) weighs the classes",
+            "probability": "calibrated=True gives probabilities",
+            "decision_function_shape": "multiclass= is 'max' or 'ovo'",
+        }
+    )
 
     def __init__(
         self,

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
+from immax.class_weights import power_weights
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector, theory_margins
+from immax.margins import class_vector, power_margins, theory_margins
 
 __all__ = [
     "METHODS",
@@ -32,6 +33,7 @@ __all__ = [
     "make_spec",
     "rw",
     "vs",
+    "weighted_immax",
 ]
 
 
@@ -380,6 +382,49 @@ def vs(counts: ArrayLike, gamma: float = 0.15, tau: float = 1.0) -> LossSpec:
         offset=tau * np.log(m / m.sum()),
         name="vs",
     )
+
+
+@_method(
+    "Weighted IMMAX",
+    "-w_y log softmax(h / rho_y)_y, rho_k ∝ m_k^margin_power, w_k ∝ m_k^-weight_power",
+    in_paper=False,
+    margin_power=(-1 / 3, 0.0, 1 / 3),
+    weight_power=(0.0, 0.5, 1.0),
+)
+def weighted_immax(
+    counts: ArrayLike, margin_power: float = -1 / 3, weight_power: float = 1.0
+) -> LossSpec:
+    """Logistic IMMAX with class weights: ``w_y log sum_j exp((h_j - h_y) / rho_y)``.
+
+    Margins are ``rho_k ∝ m_k^t``, and weights ``w_k ∝ m_k^-u``, whose mean over the samples is
+    one. Cross-entropy (t = u = 0), re-weighting (t = 0, u = 1) and
+    logistic IMMAX (t = 1/3, u = 0) are members; the default has the weights of the balanced error
+    and the margins that the theory prescribes for it, ``theory_margins(counts, costs=1/counts)``.
+    Its link is exact: with row k of a chain ``softmax(h / rho_k)`` and q its stationary
+    distribution, ``P_k ∝ rho_k q_k / w_k``. It is not in the paper.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Number of training samples per class, ``m_k``.
+    margin_power : float, default=-1/3
+        The power t of the margins.
+    weight_power : float, default=1.0
+        The power u of the weights.
+
+    Returns
+    -------
+    LossSpec
+
+    Examples
+    --------
+    >>> spec = weighted_immax([8000, 1000])
+    >>> spec.temperature, spec.weight
+    (array([0.66666667, 1.33333333]), array([0.5625, 4.5   ]))
+    """
+    m = class_vector(counts, "counts")
+    weight = _mean_one(power_weights(m, weight_power), m)
+    return LossSpec(power_margins(m, margin_power), weight=weight, name="weighted_immax")
 
 
 def make_spec(method: str, counts: ArrayLike, **params: Any) -> LossSpec:

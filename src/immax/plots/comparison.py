@@ -31,11 +31,14 @@ class ComparisonDisplay(Display):
         One row for each method, the best first.
     recommended : str
         The name of the recommended method, drawn in another colour.
+    title : str, default=""
+        The metric in words; by default its name.
     """
 
     metric: str
     rows: Sequence[Row]
     recommended: str
+    title: str = ""
 
     @classmethod
     def from_answer(cls, answer: Answer) -> Self:
@@ -50,7 +53,7 @@ class ComparisonDisplay(Display):
         -------
         ComparisonDisplay
         """
-        return cls(answer.metric, answer.rows, answer.recommended)
+        return cls(answer.metric, answer.rows, answer.recommended, answer.title)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw one line for each method, the best on top; gains are to the right of zero.
@@ -78,7 +81,8 @@ class ComparisonDisplay(Display):
                 f"({row.low:+.4f} to {row.high:+.4f})",
             )
         ax.set_yticks(heights, [row.title for row in self.rows])
-        ax.set_xlabel(f"gain in {self.metric.replace('_', ' ')} over plain logistic regression")
+        title = self.title or self.metric.replace("_", " ")
+        ax.set_xlabel(f"gain in {title} over plain logistic regression")
         ax.grid(axis="x", alpha=0.3)
         return self
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Features, Vector
+from immax.evaluation.calibration import calibrate_classes
 from immax.evaluation.metrics import expected_calibration_error
 from immax.plots.axes import COLOURS, get_axes, set_tooltip
 from immax.plots.display import Display
@@ -44,6 +45,8 @@ class ReliabilityDisplay(Display):
         Expected calibration error.
     name : str, default=""
         The name of the method.
+    class_name : str, default=""
+        The class whose probabilities are shown; empty for the most probable class of each sample.
     """
 
     confidence: Vector
@@ -51,6 +54,7 @@ class ReliabilityDisplay(Display):
     count: Array
     error: float
     name: str = ""
+    class_name: str = ""
 
     @classmethod
     def from_predictions(
@@ -81,6 +85,34 @@ class ReliabilityDisplay(Display):
         sums = [np.bincount(which, weights=w, minlength=bins) for w in (confidence, right)]
         mean, share = (total[used] / count[used] for total in sums)
         return cls(mean, share, count[used], expected_calibration_error(p, truth, bins), name)
+
+    @classmethod
+    def from_class(
+        cls, y: ArrayLike, proba: ArrayLike, code: int, *, name: str = "", class_name: str = ""
+    ) -> Self:
+        """Create the display of the probabilities of one class, in bins of equally many samples.
+
+        Parameters
+        ----------
+        y : array-like of int, shape (n,)
+            Codes of the true classes: columns of ``proba``.
+        proba : array-like of shape (n, c)
+            Predicted class probabilities.
+        code : int
+            The column of the class.
+        name : str, default=""
+            The name of the method.
+        class_name : str, default=""
+            The name of the class; by default its code.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        found = next(one for one in calibrate_classes(proba, y) if one.code == code)
+        return cls(
+            found.means, found.shares, found.counts, found.error, name, class_name or str(code)
+        )
 
     @classmethod
     def from_estimator(
@@ -136,9 +168,15 @@ class ReliabilityDisplay(Display):
         sizes = 3 + 7 * np.sqrt(self.count / self.count.max())
         for x, y, n, size in zip(self.confidence, self.share, self.count, sizes, strict=True):
             point = ax.plot(x, y, "o", markersize=size, color=color)[0]
-            set_tooltip(point, f"{self.name}: probability {x:.3f}, share right {y:.3f}, {n} rows")
-        low = max(0.0, float(min(self.confidence.min(), self.share.min())) - 0.05)
-        ax.set(xlim=(low, 1.02), ylim=(low, 1.02), xlabel="probability", ylabel="share right")
+            seen = f"share of {self.class_name}" if self.class_name else "share right"
+            set_tooltip(point, f"{self.name}: probability {x:.3f}, {seen} {y:.3f}, {n} rows")
+        if self.class_name:
+            high = 1.08 * float(max(self.confidence.max(), self.share.max(), 1e-6))
+            ax.set(xlim=(-0.04 * high, high), ylim=(-0.04 * high, high))
+            ax.set(xlabel=f"probability of {self.class_name}", ylabel=f"share of {self.class_name}")
+        else:
+            low = max(0.0, float(min(self.confidence.min(), self.share.min())) - 0.05)
+            ax.set(xlim=(low, 1.02), ylim=(low, 1.02), xlabel="probability", ylabel="share right")
         ax.set_title(f"{self.name}\ncalibration error {self.error:.3f}".strip(), fontsize="medium")
         return self
 

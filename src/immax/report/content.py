@@ -15,22 +15,28 @@ from immax.compare.protocol import INNER_FOLDS
 from immax.evaluation.candidates import CANDIDATES, PLAIN
 from immax.evaluation.environment import describe_environment
 from immax.evaluation.metrics import METRICS
+from immax.report.decisions import DecisionSection, describe_decisions
 from immax.report.pictures import (
     FittedSearch,
     Picture,
     draw_comparison,
     draw_margins,
+    draw_path,
     draw_precision_recall,
     draw_reliability,
     draw_search,
 )
 from immax.report.tables import (
+    CalibrationRow,
     ClassCount,
     ClassScores,
+    ClassShare,
     ConfusionCell,
+    calibration_rows,
     class_counts,
     class_scores,
     confusion_cells,
+    rare_classes,
 )
 from immax.tabular import Column
 
@@ -53,6 +59,7 @@ __all__ = [
 
 MAX_METHODS = 4  # whose classes are shown side by side
 MAX_CONFUSION_CLASSES = 12
+HIDDEN = ("ece", "gmean", "cost_10_to_1")  # unless methods are ranked by them
 
 
 @dataclass(frozen=True)
@@ -200,13 +207,19 @@ class ProbabilitiesSection:
     Parameters
     ----------
     reliability : Picture
-        Reliability diagrams.
+        Reliability diagrams of the rarest class.
+    calibration : tuple of CalibrationRow
+        For each method, the mean predicted share of each class beside the true one.
+    classes : tuple of ClassShare
+        The classes of these columns, the rarest first.
     precision_recall : Picture
         Precision against recall of the rarest class.
     """
 
     reliability: Picture
     precision_recall: Picture
+    classes: tuple[ClassShare, ...]
+    calibration: tuple[CalibrationRow, ...]
 
 
 @dataclass(frozen=True)
@@ -286,10 +299,14 @@ class Page:
         The methods, ranked.
     classes : ClassesSection
         Results for each class.
+    decisions : DecisionSection or None
+        None if the recommended method has no probabilities.
     probabilities : ProbabilitiesSection or None
         None if no method has probabilities.
     margins : MarginsSection or None
         None if IMMAX is not among the fitted models.
+    path : Picture or None
+        The coefficients of a fitted model with few features, or None if there is no such model.
     run : RunSection
         How the comparison was run.
     """
@@ -301,8 +318,10 @@ class Page:
     data: DataSection
     ranking: RankingSection
     classes: ClassesSection
+    decisions: DecisionSection | None
     probabilities: ProbabilitiesSection | None
     margins: MarginsSection | None
+    path: Picture | None
     run: RunSection
 
 
@@ -340,8 +359,10 @@ def describe_page(
         ),
         ranking=_ranking(comparison, answer),
         classes=_classes(comparison, answer),
+        decisions=describe_decisions(comparison, answer, models),
         probabilities=_probabilities(comparison, answer),
         margins=_margins(models["immax"], comparison) if "immax" in models else None,
+        path=_path(models, comparison),
         run=RunSection(
             folds=protocol.folds,
             repeats=protocol.repeats,
@@ -357,19 +378,26 @@ def describe_page(
 
 def _ranking(comparison: Comparison, answer: Answer) -> RankingSection:
     return RankingSection(
-        metric=answer.metric.replace("_", " "),
+        metric=answer.title,
         n_folds=len(comparison.splits),
         rows=answer.rows,
         recommended=answer.recommended,
         baseline=PLAIN,
-        measures=tuple(
-            Measure(name, name.replace("_", " "), metric.higher_is_better)
-            for name, metric in METRICS.items()
-            if any(name in row.measures for row in answer.rows)
-        ),
+        measures=_measures(comparison, answer),
         left_out=tuple((CANDIDATES[name].title, why) for name, why in comparison.left_out.items()),
         picture=draw_comparison(answer),
     )
+
+
+def _measures(comparison: Comparison, answer: Answer) -> tuple[Measure, ...]:
+    judge = comparison.judge
+    shown = {
+        name: Measure(name, metric.title, metric.higher_is_better)
+        for name, metric in METRICS.items()
+        if name not in HIDDEN and any(name in row.measures for row in answer.rows)
+    }
+    first = Measure(judge.name, judge.title, judge.higher_is_better)
+    return tuple(({judge.name: first} | shown).values())
 
 
 def _classes(comparison: Comparison, answer: Answer) -> ClassesSection:
@@ -401,11 +429,16 @@ def _probabilities(comparison: Comparison, answer: Answer) -> ProbabilitiesSecti
     precision_recall = draw_precision_recall(comparison, answer)
     if reliability is None or precision_recall is None:
         return None
-    return ProbabilitiesSection(reliability, precision_recall)
+    return ProbabilitiesSection(
+        reliability,
+        precision_recall,
+        rare_classes(comparison),
+        calibration_rows(comparison, answer),
+    )
 
 
 def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
-    search: FittedSearch = pipeline[-1]
+    search = _search_of(pipeline)
     return MarginsSection(
         power=float(search.best_parameters_[0]),
         lam=search.best_lam_,
@@ -415,6 +448,23 @@ def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
         thresholds=_thresholds(search, comparison.class_names),
         certificate=_certificate(pipeline, comparison),
     )
+
+
+def _path(models: Mapping[str, Pipeline], comparison: Comparison) -> Picture | None:
+    for pipeline in models.values():
+        search = _search_of(pipeline)
+        if getattr(search, "penalty", "l2") != "l2":
+            features = pipeline[:-1].transform(comparison.X)
+            names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
+            labels = comparison.classes[comparison.codes]
+            return draw_path(search, features, labels, names)
+    return None
+
+
+def _search_of(pipeline: Pipeline) -> FittedSearch:
+    """Return the search for margins, which may be inside a model with a rule for an aim."""
+    search: FittedSearch = getattr(pipeline[-1], "model", pipeline[-1])
+    return search
 
 
 def _thresholds(search: FittedSearch, names: list[str]) -> tuple[tuple[str, float], ...]:
@@ -429,4 +479,7 @@ def _certificate(pipeline: Pipeline, comparison: Comparison) -> str:
     """Return the certificate, and the one from a split, which does not assume fixed features."""
     from immax.theory import describe_certificates
 
+    search = _search_of(pipeline)
+    if search is not pipeline[-1]:  # the bounds are for the margins, not for the rule of an aim
+        pipeline = type(pipeline)([*pipeline.steps[:-1], ("model", search)])
     return describe_certificates(pipeline, comparison.X, comparison.classes[comparison.codes])

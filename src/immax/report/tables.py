@@ -8,17 +8,24 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from immax.arrays import Array
-from immax.compare import Comparison
+from immax.compare import Answer, Comparison
+from immax.evaluation.calibration import ClassCalibration, calibrate_classes
 from immax.margins import theory_margins
 
 __all__ = [
+    "CalibrationRow",
     "ClassCount",
     "ClassScores",
+    "ClassShare",
     "ConfusionCell",
+    "calibration_rows",
     "class_counts",
     "class_scores",
     "confusion_cells",
+    "rare_classes",
 ]
+
+MAX_CLASSES = 6  # whose calibration is shown
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,77 @@ class ConfusionCell:
     count: int
     share: float
     correct: bool
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class and its share of the rows.
+
+    Parameters
+    ----------
+    name : str
+    share : float
+    """
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True)
+class CalibrationRow:
+    """The calibration of a method for each class, the rarest first.
+
+    Parameters
+    ----------
+    title : str
+        The title of the method.
+    classes : tuple of ClassCalibration
+    """
+
+    title: str
+    classes: tuple[ClassCalibration, ...]
+
+
+def rare_classes(comparison: Comparison) -> tuple[ClassShare, ...]:
+    """Return the rarest classes, at most ``MAX_CLASSES`` of them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+
+    Returns
+    -------
+    tuple of ClassShare
+        The rarest class first.
+    """
+    shares = comparison.counts / comparison.counts.sum()
+    order = np.argsort(comparison.counts, kind="stable")[:MAX_CLASSES]
+    return tuple(ClassShare(comparison.class_names[k], float(shares[k])) for k in order)
+
+
+def calibration_rows(comparison: Comparison, answer: Answer) -> tuple[CalibrationRow, ...]:
+    """Compute the calibration of each method for each of the rarest classes.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The finished comparison.
+    answer : Answer
+        Its ranking, whose order is kept.
+
+    Returns
+    -------
+    tuple of CalibrationRow
+    """
+    rows = []
+    for row in answer.rows:
+        y, _, proba = comparison.pooled(row.name)
+        if proba is not None:
+            own = {one.code: one for one in calibrate_classes(proba, y)}
+            order = np.argsort(comparison.counts, kind="stable")[:MAX_CLASSES]
+            rows.append(CalibrationRow(row.title, tuple(own[int(k)] for k in order)))
+    return tuple(rows)
 
 
 def class_counts(comparison: Comparison) -> tuple[ClassCount, ...]:

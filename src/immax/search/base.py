@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features
 from immax.calibration import ScoreCalibration
 from immax.decisions import Accuracy, Aim, Rule
+from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
 from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
@@ -31,13 +33,14 @@ from immax.search.results import CellResults
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
-from immax.validation import training_sample
+from immax.validation import Sample, training_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["MarginClassifier", "MarginSearch", "penalty_grid"]
 
+EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
 MOST_ENTRIES = 2**26  # scores of held-out samples that are kept at a time
 
 
@@ -58,7 +61,7 @@ def _offers_proba(search: MarginSearch) -> bool:
     return True
 
 
-class MarginSearch(ClassifierMixin, BaseEstimator):
+class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
     """Search for margins and for the strength of the penalty by cross-validation.
 
     Subclasses say which classifier is fitted.
@@ -66,9 +69,21 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
 
     _penalty_name: ClassVar[str]  # the parameter of the penalty's strength: lam or C
     _copied: ClassVar[tuple[str, ...]]  # attributes of the final fit that the search has too
-    aim: str | Aim | Callable[..., float] | None
-    pos_label: object
-    evidence: float
+    _foreign: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "class_weight": "say what decisions are for, as in aim='balanced_accuracy' or "
+            "costs=[1, 10]; family='weighted' searches class weights beside margins",
+            "margins": "they are searched for; family= says among which",
+            "weights": "family='weighted' searches class weights beside margins",
+        }
+    )
+    # The defaults are for models that earlier versions saved.
+    aim: str | Aim | Callable[..., float] | None = None
+    costs: ArrayLike | None = None
+    pos_label: object = None
+    evidence: float = EVIDENCE
+    best_calibration_: ScoreCalibration | None = None
+    probability_calibration_: ScoreCalibration | None = None
     family: str | MarginFamily
     n_margins: int
     cv: CrossValidation
@@ -91,6 +106,10 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _penalties(self) -> Array:
         """Return the values of lam or C, the strongest penalty first."""
+
+    def _penalties_for(self, X: Features, sample: Sample) -> Array:  # noqa: ARG002
+        """Return the values of lam or C, which may depend on the data."""
+        return self._penalties()
 
     @abstractmethod
     def _penalty_strengths(self, penalties: Array) -> Array:
@@ -167,7 +186,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         self._check_common()
-        penalties = self._penalties()
+        self._penalties()  # refuses values that make no sense before anything is computed
         given = X
         X, y = self._validate(X, y)
         sample = training_sample(X, y, sample_weight)
@@ -184,6 +203,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             sample.classes,
             has_link,
         )
+        penalties = self._penalties_for(X, sample)
         family = self._family(purpose.criterion)
         if self.use_radii:
             rows = np.flatnonzero(sample.weight)
@@ -289,7 +309,7 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
         rule = self.best_rule_ if isinstance(self.best_rule_, str) else "bayes" if link else "score"
         self.best_estimator_ = fitted(self.best_index_, rule)
         i, j, _ = table.cells[self.probability_index_]
-        self.probability_calibration_: ScoreCalibration | None = table.results.calibrations[i, j]
+        self.probability_calibration_ = table.results.calibrations[i, j]
         self.probability_estimator_ = self.best_estimator_
         if (i, j) != table.cells[self.best_index_][:2]:
             self.probability_estimator_ = fitted(self.probability_index_, rule)
@@ -358,7 +378,8 @@ class MarginSearch(ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         self._check_refitted()
-        return _proba(self.probability_estimator_, self.probability_calibration_, X)
+        model = getattr(self, "probability_estimator_", self.best_estimator_)
+        return _proba(model, self.probability_calibration_, X)
 
     @available_if(_offers_proba)
     def predict_log_proba(self, X: Features) -> Array:

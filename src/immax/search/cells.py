@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy import sparse
 from immax.arrays import Array, Features
 from immax.class_weights import weighted_shares
 from immax.losses.immax_risks import immax_risk
+from immax.penalties import Penalty, SquaredL2
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells, PointTerms
@@ -47,10 +48,12 @@ class LinearFits:
         Whether there are biases.
     tol : float, default=1e-6
         A fit stops when its gap is at most ``tol`` times the objective; by L-BFGS when the next
-        step promises no larger decrease, though with a small lam and badly conditioned features
-        the objective may be off by much more.
+        step promises no larger decrease and the gap is at most ``30 * tol``, evaluated for the
+        biases as they are.
     max_iter : int, default=1000
         Upper bound on the number of iterations of a fit.
+    omega : Penalty, default=SquaredL2()
+        The penalty.
     """
 
     loss: str
@@ -58,6 +61,7 @@ class LinearFits:
     fit_intercept: bool = True
     tol: float = 1e-6
     max_iter: int = 1000
+    omega: Penalty = field(default_factory=SquaredL2)
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,7 @@ def linear_path(
         Values of lambda, the largest first.
     certify : bool, default=False
         Whether every gap is certified to be within the tolerance. If not, L-BFGS stops when the
-        next step promises no larger decrease.
+        next step promises no larger decrease and the gap is at most 30 times as large.
 
     Yields
     ------
@@ -176,7 +180,7 @@ def linear_path(
     def row(lam: float) -> Iterator[Problem[Risk]]:
         for rho, each in zip(margins, shares, strict=True):
             risk = immax_risk(fits.loss, fits.form, y, rho, each)
-            yield Problem(X, risk, lam, fits.fit_intercept)
+            yield Problem(X, risk, lam, fits.fit_intercept, fits.omega)
 
     grid = solve_grid((row(float(lam)) for lam in lams), fits.tol, fits.max_iter, certify)
     for number, (problem, solution) in enumerate(grid):

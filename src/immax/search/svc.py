@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,8 @@ from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import check_parameters, resolve_gamma
 from immax.kernels.samples import Data, Points, build_samples, kernel_norms
 from immax.kernels.svc import IMMAXSVC
-from immax.search.base import MarginSearch, penalty_grid
+from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells
-from immax.search.classifier import EVIDENCE
 from immax.search.criteria import Purpose, Wishes
 from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, Fold, RandomState
@@ -120,11 +120,10 @@ class IMMAXSVCCV(MarginSearch):
         As in IMMAXSVC.
     cv : int, splitter or iterable of (train, test), default=5
         As in IMMAXClassifierCV, but without "loo".
-    scoring : str, callable or None, default="accuracy"
-        Any of scikit-learn's scorers that needs no probabilities.
-    one_se : bool, default=True
-        Prefer the margins nearest to equal ones among those whose score is within a standard
-        error (of the paired differences) of the best.
+    scoring : str, callable, list, dict or None, default="accuracy"
+        As in IMMAXClassifierCV. Probabilities are calibrated on held-out scores.
+    one_se : bool or "auto", default="auto"
+        As in IMMAXClassifierCV.
     budget : int, default=2000
         Upper bound on the number of fits to folds, as in IMMAXClassifierCV.
     cache_size : float, default=1000
@@ -135,10 +134,13 @@ class IMMAXSVCCV(MarginSearch):
         The number of folds that joblib runs in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seeds the folds. None is a fixed seed.
-    refit : bool, default=True
-        Whether to fit the choice to all samples.
+    refit : bool or str, default=True
+        As in IMMAXClassifierCV.
     verbose : int, default=0
-        Above zero, joblib reports its progress.
+        Above zero, joblib reports its progress, fold by fold.
+    aim, costs, pos_label, evidence
+        As in IMMAXClassifierCV. ``predict_proba`` exists if there is an aim, or a scorer other
+        than the accuracy.
     use_radii : bool, default=False
         Search around the theory's margins for the radii of the classes,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
@@ -154,10 +156,15 @@ class IMMAXSVCCV(MarginSearch):
         The chosen parameters of the family.
     theory_parameters_ : ndarray
         The parameters of the theory's margins, or the nearest to them.
-    best_rule_ : str
-        Always "score".
+    best_weights_ : ndarray of shape (n_classes,)
+        The chosen class weights.
+    best_rule_ : Rule or "score"
+        The rule of the aim, or the highest score.
+    best_calibration_, probability_calibration_ : ScoreCalibration
+        Maps from scores to probabilities.
     best_score_ : float
-        The mean score of the choice over the folds.
+        The mean score of the choice over the folds; for an aim, its value for the held-out
+        samples of all folds together.
     best_index_ : int
         The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays
@@ -166,6 +173,8 @@ class IMMAXSVCCV(MarginSearch):
         The number of folds.
     best_estimator_ : IMMAXSVC
         The choice, fitted to all samples.
+    probability_estimator_ : IMMAXSVC
+        The machine of ``predict_proba``, the same or one of a lower log-loss.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, margins_
@@ -202,6 +211,15 @@ class IMMAXSVCCV(MarginSearch):
         "n_iter_",
     )
     best_estimator_: IMMAXSVC
+
+    _foreign = MappingProxyType(
+        {
+            **MarginSearch._foreign,
+            "C": "Cs= are the values of C to try; IMMAXSVC takes one",
+            "lams": "Cs= are the values of C to try",
+            "probability": "with an aim, such as aim='accuracy', scores are calibrated",
+        }
+    )
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ class UnsupportedProblemError(ValueError):
 
 @dataclass(frozen=True)
 class Solver(ABC, Generic[R]):
-    """A method for ``min over W, b of lam ||W||^2 + risk(X W^T + b)``, with its options.
+    """A method for ``min over W, b of lam Omega(W) + risk(X W^T + b)``, with its options.
 
     Subclasses say what they support (``unsupported``), when they are a good choice (``suits``)
     and how they minimise (``_minimise``). They know nothing of estimators.
@@ -43,6 +43,26 @@ class Solver(ABC, Generic[R]):
     random_state: int = 0
 
     name: ClassVar[str]
+    needs_kinks: ClassVar[bool] = False  # of the penalty; without them it must be l2
+
+    def lacking(self, problem: Problem[Risk]) -> str | None:
+        """Return what the problem lacks for this solver, penalty included, or None.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem to be solved.
+
+        Returns
+        -------
+        str or None
+            A noun phrase, as of ``unsupported``.
+        """
+        if self.needs_kinks and problem.omega.smooth:
+            return "a penalty with kinks, such as 'l1'"
+        if not (self.needs_kinks or problem.omega.smooth):
+            return "the penalty 'l2'"
+        return self.unsupported(problem)
 
     @abstractmethod
     def unsupported(self, problem: Problem[Risk]) -> str | None:
@@ -51,7 +71,7 @@ class Solver(ABC, Generic[R]):
         Parameters
         ----------
         problem : Problem
-            The problem to be solved.
+            The problem to be solved, with a penalty that the solver is for.
 
         Returns
         -------
@@ -115,7 +135,7 @@ class Solver(ABC, Generic[R]):
         UnsupportedProblemError
             If the solver does not support the problem.
         """
-        needed = self.unsupported(problem)
+        needed = self.lacking(problem)
         if needed is not None:
             raise UnsupportedProblemError(f"the solver {self.name!r} needs {needed}")
         # A step that is too long may overflow; the line search then shortens it.

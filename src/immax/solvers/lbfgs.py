@@ -17,9 +17,13 @@ from immax.arrays import Array
 from immax.losses.risks import SampleRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.gap import Certifier, Stopping, settle_biases
-from immax.solvers.line_search import Point, find_step
+from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
-from immax.solvers.preconditioners import diagonal_preconditioner, strong_preconditioner
+from immax.solvers.preconditioners import (
+    diagonal_preconditioner,
+    shared_preconditioner,
+    strong_preconditioner,
+)
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 from immax.solvers.single_precision import (
     benefits_from_single_precision,
@@ -51,12 +55,14 @@ class LBFGS(Solver[SmoothRisk]):
         Seed of the rows that the preconditioner samples.
     memory_size : int, default=10
         The number of steps from which the inverse Hessian is estimated.
-    stopping : {"gap", "estimate", "decrease"}, default="gap"
-        What must be at most ``tol`` times the objective: the certified duality gap; the estimate
-        of it that the gradient gives, before the biases are settled; or the decrease that the
-        next step promises, which is far below the gap if lam is small and the features are badly
-        conditioned. With the last two the solution has no gap. Whatever is chosen, the solver
-        stops when the arithmetic allows no further decrease.
+    stopping : {"gap", "estimate", "bounded", "decrease"}, default="gap"
+        What must be at most ``tol`` times the objective: the certified duality gap ("gap"); the
+        gap for the biases as they are, before they are settled ("estimate"); or the decrease that
+        the next step promises ("decrease"), which is far below the gap if lam is small and the
+        features are badly conditioned. "bounded" is "decrease" with the additional condition that
+        the gap for the biases as they are is at most 30 times as large. With the last three the
+        solution has no gap. Whatever is chosen, the solver stops when the arithmetic allows no
+        further decrease.
     """
 
     memory_size: int = 10
@@ -71,8 +77,8 @@ class LBFGS(Solver[SmoothRisk]):
         return True
 
     def uncertified(self) -> LBFGS:
-        """Return the solver with the stopping criterion "decrease"."""
-        return replace(self, stopping="decrease")
+        """Return the solver with the stopping criterion "bounded"."""
+        return replace(self, stopping="bounded")
 
     def _minimise(
         self, problem: Problem[SmoothRisk], start: Array | None, memory: Memory | None
@@ -89,6 +95,7 @@ class LBFGS(Solver[SmoothRisk]):
         rough_solver = replace(self, tol=tol, stopping="estimate")
         rough = rough_solver._iterate(in_single_precision(problem), None, memory)
         start = rough.theta.astype(problem.dtype)
+        memory.scores = None  # they are rough
         rest = replace(self, max_iter=self.max_iter - rough.n_iter)
         solution = rest._iterate(problem, start, memory.astype(problem.dtype))
         return replace(solution, n_iter=rough.n_iter + solution.n_iter)
@@ -107,16 +114,20 @@ class LBFGS(Solver[SmoothRisk]):
         """
         rng = np.random.default_rng(self.random_state)
         certifier = Certifier(problem, self.tol, self.stopping)
-        point = _first_point(problem) if start is None else Point.at(problem, start)
+        known, memory.scores = memory.scores, None
+        point = _first_point(problem) if start is None else Point.at(problem, start, known)
         strong = strong_preconditioner(problem)
         cost = strong.cost
         reuse = reuse and memory.precondition is not None
         # Curvature at a given start is assumed to be close to that at the optimum.
         good_start = start is not None and cost < CHEAP and not reuse
+        if strong.build is shared_preconditioner and memory:
+            good_start = False  # the steps say more than a block with the mean curvature
         renew = 0.0 if memory.precondition is None or good_start else cost
         if reuse:
             memory.restart()
             renew = max(cost, REUSED_ITERATIONS)
+        buffers = ScoreBuffers(problem)
         for iteration in range(self.max_iter + 1):
             if iteration >= renew:
                 affordable = iteration >= cost - 1 or good_start
@@ -126,18 +137,23 @@ class LBFGS(Solver[SmoothRisk]):
             direction = memory.direction(point.gradient)
             if certifier.accepts(point, direction) or iteration == self.max_iter:
                 break
-            following = find_step(problem, point, direction)
+            following = find_step(problem, point, direction, buffers)
             if following is None:
                 if not memory:
                     break
                 memory.restart()
                 continue
             memory.update(following.theta - point.theta, following.gradient - point.gradient)
+            buffers.give_back(point.scores)
             point = following
-        return certifier.solution(point, iteration)
+        solution = certifier.solution(point, iteration)
+        if solution.theta is point.theta:  # its biases have not been settled
+            memory.scores = point.scores
+        return solution
 
 
 def _first_point(problem: Problem[SmoothRisk]) -> Point:
     """Return zero weights with biases that suit them, without a product with X."""
-    zeros = np.zeros((problem.X.shape[0], problem.shape[0]), problem.dtype, order="F")
-    return settle_biases(problem, problem.zeros(), zeros, max_steps=2)
+    scores = problem.new_scores()
+    scores[:] = 0
+    return settle_biases(problem, problem.zeros(), scores, max_steps=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,10 +11,72 @@ from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
-__all__ = ["Point", "find_step"]
+__all__ = ["Point", "RayStep", "find_step", "step_along"]
 
 MAX_TRIALS = 40
 MAX_GROWTH = 100.0  # of the scores, in the first trial of a step
+
+
+class ScoreBuffers:
+    """Arrays of the size of the scores that are used again and again.
+
+    The first access to a new page of memory costs more than the arithmetic on it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the shape and the order of the arrays.
+    """
+
+    def __init__(self, problem: Problem[SmoothRisk]) -> None:
+        self._problem = problem
+        self._free: list[Array] = []
+
+    def take(self) -> Array:
+        """Return an array with arbitrary contents."""
+        return self._free.pop() if self._free else self._problem.new_scores()
+
+    def give_back(self, *arrays: Array) -> None:
+        """Accept arrays whose contents are no longer needed."""
+        self._free += arrays
+
+
+class RayStep(NamedTuple):
+    """The risk at a point on a ray of scores."""
+
+    scores: Array
+    residuals: Array  # the gradient of the risk in the scores
+    value: float
+    derivative: float  # along the ray
+
+
+def step_along(
+    risk: SmoothRisk, scores: Array, ray: Array, length: float, buffers: ScoreBuffers
+) -> RayStep:
+    """Return the risk and its gradient at ``scores + length * ray``.
+
+    Parameters
+    ----------
+    risk : SmoothRisk
+        A risk that has a method ``along`` is asked for all of it at once.
+    scores, ray : ndarray of shape (n, k)
+        Where the ray begins, and its direction.
+    length : float
+        The position on the ray.
+    buffers : ScoreBuffers
+        Where the arrays of the result come from.
+
+    Returns
+    -------
+    RayStep
+    """
+    along = getattr(risk, "along", None)
+    if along is not None:
+        return RayStep(*along(scores, ray, length, buffers.take(), buffers.take()))
+    moved = np.multiply(ray, scores.dtype.type(length), out=buffers.take())
+    moved += scores
+    value, residuals = risk.value_gradient(moved)
+    return RayStep(moved, residuals, value, _dot(residuals, ray))
 
 
 @dataclass(frozen=True)
@@ -26,7 +89,7 @@ class Point:
     gradient: Array
 
     @staticmethod
-    def at(problem: Problem[SmoothRisk], theta: Array) -> Point:
+    def at(problem: Problem[SmoothRisk], theta: Array, scores: Array | None = None) -> Point:
         """Return the point of these parameters.
 
         Parameters
@@ -35,20 +98,26 @@ class Point:
             A smooth problem.
         theta : ndarray of the problem's shape
             The parameters.
+        scores : ndarray of shape (n, k), optional
+            Their scores, if they are known.
 
         Returns
         -------
         Point
-            All of it computed anew.
+            All else is computed anew.
         """
-        scores = problem.scores(theta)
+        scores = problem.scores(theta) if scores is None else scores
         value, residuals = problem.risk.value_gradient(scores)
         gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
         return Point(theta, scores, value + problem.penalty(theta), gradient)
 
 
 def find_step(
-    problem: Problem[SmoothRisk], point: Point, direction: Array, flatness: float = 0.9
+    problem: Problem[SmoothRisk],
+    point: Point,
+    direction: Array,
+    buffers: ScoreBuffers,
+    flatness: float = 0.9,
 ) -> Point | None:
     """Return a point along the direction that meets the Wolfe conditions.
 
@@ -63,6 +132,8 @@ def find_step(
         Where the search starts.
     direction : ndarray of the problem's shape
         A direction of descent; a full step is tried first.
+    buffers : ScoreBuffers
+        Arrays for the scores of trials.
     flatness : float, default=0.9
         The share of the slope along the direction that may remain.
 
@@ -74,32 +145,34 @@ def find_step(
     slope = _dot(point.gradient, direction)
     if not slope < 0:
         return None
-    ray = problem.scores(direction)
+    ray = problem.scores(direction, out=buffers.take())
     W, V = problem.weights(point.theta), problem.weights(direction)
     linear, quadratic = 2 * problem.lam * _dot(W, V), problem.lam * _dot(V, V)
     penalty = problem.penalty(point.theta)
     noise = 4 * np.finfo(problem.dtype).eps * abs(point.value)
 
-    def moved(t: float, scores: Array, value: float, residuals: Array) -> Point:
+    def accept(t: float, step: RayStep, value: float) -> Point:
         theta = point.theta + problem.dtype.type(t) * direction
-        gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
-        return Point(theta, scores, value, gradient)
+        gradient = problem.pull_back(step.residuals) + problem.penalty_gradient(theta)
+        buffers.give_back(ray, step.residuals)
+        return Point(theta, step.scores, value, gradient)
 
     t, low, high = _first_trial(point.scores, ray), 0.0, np.inf
     low_slope, same_side = slope, 0
-    best: tuple[float, Array, float, Array] | None = None
+    best: tuple[float, RayStep, float] | None = None
     for _ in range(MAX_TRIALS):
-        scores = point.scores + problem.dtype.type(t) * ray
-        risk, residuals = problem.risk.value_gradient(scores)
-        value = risk + penalty + t * linear + t * t * quadratic
-        here = linear + 2 * t * quadratic + _dot(residuals, ray) if np.isfinite(value) else np.inf
+        step = step_along(problem.risk, point.scores, ray, t, buffers)
+        value = step.value + penalty + t * linear + t * t * quadratic
+        here = linear + 2 * t * quadratic + step.derivative if np.isfinite(value) else np.inf
         lower = value <= point.value + 1e-4 * t * slope or (
             value <= point.value + noise and here <= -0.8 * slope
         )
         if lower and abs(here) <= flatness * abs(slope):
-            return moved(t, scores, value, residuals)
+            return accept(t, step, value)
         if lower and (best is None or value < best[2]):
-            best = t, scores, value, residuals
+            best, step = (t, step, value), step if best is None else best[1]
+        if best is None or step is not best[1]:
+            buffers.give_back(step.scores, step.residuals)
         if lower and here < 0:
             low, low_slope = t, here
             same_side = max(same_side, 0) + 1
@@ -114,14 +187,19 @@ def find_step(
         if high_slope > 0 and abs(same_side) < 3:
             share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.125
         t = low + (high - low) * min(max(share, 0.02), 0.98)
-    return None if best is None else moved(*best)
+    return None if best is None else accept(*best)
 
 
 def _first_trial(scores: Array, ray: Array) -> float:
     """Return a full step, or less if the scores would explode, as where there is no curvature."""
-    reach = MAX_GROWTH * (1 + float(np.abs(scores).max(initial=0)))
-    longest = float(np.abs(ray).max(initial=0))
+    reach = MAX_GROWTH * (1 + _largest(scores))
+    longest = _largest(ray)
     return min(1.0, reach / longest) if np.isfinite(longest) and longest > 0 else 1.0
+
+
+def _largest(values: Array) -> float:
+    """Return the largest absolute value."""
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def _dot(a: Array, b: Array) -> float:

@@ -20,10 +20,18 @@ class Memory:
     ----------
     size : int, default=10
         The number of steps that are kept.
+
+    Attributes
+    ----------
+    precondition : Preconditioner or None
+        Maps a gradient to a step.
+    scores : ndarray or None
+        Those of the next start, if they are known; after a run, those of its solution.
     """
 
     def __init__(self, size: int = 10) -> None:
         self.precondition: Preconditioner | None = None
+        self.scores: Array | None = None
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=size)
 
     def __len__(self) -> int:

@@ -16,9 +16,10 @@ import numpy as np
 from immax.arrays import Array
 from immax.losses.risks import Envelope, KinkedRisk, SmoothRisk
 from immax.solvers.base import Solver
-from immax.solvers.gap import reachable_tol, settle_biases
+from immax.solvers.biases import best_biases
+from immax.solvers.duality import dual_bound
+from immax.solvers.gap import reachable_tol
 from immax.solvers.lbfgs import LBFGS
-from immax.solvers.line_search import Point
 from immax.solvers.memory import Memory
 from immax.solvers.newton import Newton
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
@@ -97,12 +98,16 @@ class MultiplierMethod(Solver[KinkedRisk]):
                     break
                 continue
             solved = stiffness
-            point = settle_biases(smooth, solution.theta, smooth.scores(solution.theta))
-            theta = point.theta
-            here = problem.risk.value(point.scores) + problem.penalty(theta)
+            scores = smooth.scores(solution.theta)
+            theta = solution.theta.copy()
+            if problem.fit_intercept:
+                settled = best_biases(envelope, scores)
+                scores = settled.scores
+                theta[:, -1] += settled.biases
+            here = problem.risk.value(scores) + problem.penalty(theta)
             if here < value:
                 best, value = theta, here
-            multipliers, bound = _dual_bound(problem, envelope, point)
+            multipliers, bound = _dual_bound(problem, envelope, theta, scores)
             if bound <= value:  # otherwise an overflow has corrupted it
                 dual = max(dual, bound)
             relative = (value - dual) / max(abs(value), np.finfo(np.float64).tiny)
@@ -146,14 +151,10 @@ class MultiplierMethodLBFGS(MultiplierMethod):
 
 
 def _dual_bound(
-    problem: Problem[KinkedRisk], envelope: Envelope, point: Point
+    problem: Problem[KinkedRisk], envelope: Envelope, theta: Array, scores: Array
 ) -> tuple[Array, float]:
     """Return the next multipliers, and the dual objective there less what rounding may be."""
-    multipliers, residuals, conjugate = envelope.dual(point.scores)
-    gradient = problem.pull_back(residuals).astype(np.float64)
-    weights = problem.weights(gradient)
-    squared = float(np.vdot(weights, weights)) / (4 * problem.lam)
-    rounding = 32 * float(np.finfo(problem.dtype).eps) * (abs(conjugate) + squared)
-    if problem.fit_intercept:
-        rounding += 2 * float(np.abs(gradient[:, -1]) @ np.abs(point.theta[:, -1]))
-    return multipliers, conjugate - squared - rounding
+    multipliers, residuals, conjugate = envelope.dual(scores)
+    bound = dual_bound(problem, theta, problem.pull_back(residuals), conjugate)
+    rounding = 32 * float(np.finfo(problem.dtype).eps) * (abs(conjugate) + abs(conjugate - bound))
+    return multipliers, bound - rounding

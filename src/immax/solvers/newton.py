@@ -11,7 +11,7 @@ from immax.arrays import Array
 from immax.losses.risks import Curvature, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.gap import Certifier
-from immax.solvers.line_search import Point, find_step
+from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
@@ -65,6 +65,7 @@ class Newton(Solver[SmoothRisk]):
         rng = np.random.default_rng(self.random_state)
         certifier = Certifier(problem, self.tol)
         point = Point.at(problem, problem.zeros() if start is None else start)
+        buffers = ScoreBuffers(problem)
         for iteration in range(self.max_iter + 1):
             direction = _direction(problem, point, rng)
             if certifier.accepts(point, direction):
@@ -73,9 +74,10 @@ class Newton(Solver[SmoothRisk]):
                 if np.linalg.norm(last.gradient) < np.linalg.norm(point.gradient):
                     point = last
                 break
-            following = find_step(problem, point, direction, flatness=0.1)
+            following = find_step(problem, point, direction, buffers, flatness=0.1)
             if following is None or iteration == self.max_iter:
                 break
+            buffers.give_back(point.scores)
             point = following
         return certifier.solution(point, iteration)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from immax.arrays import Array
@@ -14,6 +14,8 @@ __all__ = ["solve_grid"]
 
 R = TypeVar("R", bound=Risk)
 
+MAX_SCORES = 4_000_000  # of a solution that are kept for the next row
+
 
 def solve_grid(
     rows: Iterable[Iterable[Problem[R]]],
@@ -24,7 +26,8 @@ def solve_grid(
     """Solve a grid of problems row by row, each with a warm start.
 
     The start is the solution of the problem before, corrected by the change that the row above
-    shows at the same place. The problems of a row share a preconditioner.
+    shows at the same place; with a penalty that has kinks it is the solution above, whose zeros a
+    correction would fill. The problems of a row share a preconditioner.
 
     Parameters
     ----------
@@ -45,27 +48,61 @@ def solve_grid(
     solution : Solution
         Its solution.
     """
-    above: list[Array] = []
+    above = _Row()
     for row in rows:
-        memory, before = Memory(), list[Array]()
+        memory, before = Memory(), _Row()
         for problem in row:
+            start, guess = before.extrapolate(above)
+            if not problem.omega.smooth:  # a correction would fill the zeros
+                start, guess = before.neighbour(above), None
+            memory.scores = guess
             solution = solve(
                 problem,
-                start=_extrapolate(before, above),
+                start=start,
                 tol=tol,
                 max_iter=max_iter,
                 polish=False,
                 certify=certify,
                 memory=memory,
             )
-            before.append(solution.theta)
+            known = memory.scores if memory.scores is not guess else None
+            before.append(solution.theta, known)
             yield problem, solution
         above = before
 
 
-def _extrapolate(before: Sequence[Array], above: Sequence[Array]) -> Array | None:
-    """Return a guess of the next solution of a row from the solutions around it."""
-    i = len(before)
-    if not before:
-        return above[0] if above else None
-    return before[-1] + above[i] - above[i - 1] if above else before[-1]
+class _Row:
+    """The solutions of a row of problems, and their scores where they are known and small."""
+
+    def __init__(self) -> None:
+        self._thetas: list[Array] = []
+        self._scores: list[Array | None] = []
+
+    def append(self, theta: Array, scores: Array | None) -> None:
+        kept = scores is not None and scores.size <= MAX_SCORES
+        self._thetas.append(theta)
+        self._scores.append(scores if kept else None)
+
+    def neighbour(self, above: _Row) -> Array | None:
+        """Return the solution above the next one, or else the one before it."""
+        known = above._thetas[len(self._thetas) :] or self._thetas[-1:]
+        return known[0] if known else None
+
+    def extrapolate(self, above: _Row) -> tuple[Array | None, Array | None]:
+        """Return a guess of the next solution, and its scores without a product with X.
+
+        The first scores of a row are computed anew, so that rounding errors do not accumulate.
+        """
+        i = len(self._thetas)
+        if i == 0:
+            return (above._thetas[0] if above._thetas else None), None
+        if not above._thetas:
+            last = self._scores[-1]
+            return self._thetas[-1], None if last is None else last.copy()
+        theta = self._thetas[-1] + above._thetas[i] - above._thetas[i - 1]
+        here, there, corner = self._scores[-1], above._scores[i], above._scores[i - 1]
+        if here is None or there is None or corner is None:
+            return theta, None
+        scores = there - corner
+        scores += here
+        return theta, scores

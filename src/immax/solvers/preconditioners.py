@@ -37,6 +37,7 @@ SHARED_ROWS_PER_FEATURE = 2
 MIN_ROWS = 2000
 MIN_ENTRIES = 10**6  # that a preconditioner may have however small the data are
 MAX_SPARSE_FEATURES = 1000
+CURVATURE_COST = 100  # of the curvature of all scores, in products of one feature with a weight
 
 
 class StrongPreconditioner(NamedTuple):
@@ -77,7 +78,8 @@ def strong_preconditioner(problem: Problem[Risk]) -> StrongPreconditioner:
         cost = (rows + d) * d / n / (11 if k == 1 else 5.5)
         return StrongPreconditioner(block_preconditioner, cost)
     rows = min(n, max(SHARED_ROWS_PER_FEATURE * d, MIN_ROWS))
-    return StrongPreconditioner(shared_preconditioner, (rows + d) * d / n / k / 5.5)
+    cost = (rows + d) * d / n / k / 5.5 + CURVATURE_COST / d
+    return StrongPreconditioner(shared_preconditioner, cost)
 
 
 def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -157,11 +159,12 @@ def shared_preconditioner(
         A function of the gradient.
     """
     size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
-    curvature = _curvature(problem, scores)
-    mean = curvature.mean(axis=1)
+    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
+    mean = curvature.mean(axis=1, dtype=np.float64)
     inverse = _inverse_block(problem, mean, size, rng)
     most = mean.sum() or 1.0
-    scale = np.maximum(curvature.sum(axis=0) / most, 1e-3).astype(problem.dtype)
+    totals = curvature.sum(axis=0, dtype=np.float64)
+    scale = np.maximum(totals / most, 1e-3).astype(problem.dtype)
 
     return _project(problem, lambda g: (g / scale[:, None]) @ inverse)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, Protocol, TypeGuard, TypeVar
+from typing import Generic, Literal, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array, Features
 from immax.losses.risks import SmoothRisk
+from immax.penalties import Penalty, SquaredL2
 from immax.solvers.row_parts import RowParts
 
-__all__ = ["Problem", "Risk", "Solution", "is_smooth"]
+__all__ = ["MANY_OUTPUTS", "Problem", "Risk", "Solution", "is_smooth"]
+
+MANY_OUTPUTS = 16  # scores of a sample from which on they lie side by side in memory
 
 
 class Risk(Protocol):
@@ -36,11 +39,11 @@ R_co = TypeVar("R_co", bound=Risk, covariant=True)
 
 @dataclass(frozen=True)
 class Problem(Generic[R_co]):
-    """The problem ``min over W, b of lam ||W||^2 + risk(X W^T + b)``.
+    """The problem ``min over W, b of lam Omega(W) + risk(X W^T + b)``.
 
     Parameters ``theta`` have shape (k, d), or (k, d + 1) with the biases as the last column; the
-    biases are not penalised. Scores have shape (n, k) and are stored in Fortran order, which the
-    kernels are fastest with.
+    biases are not penalised. Scores have shape (n, k). They are stored in the order that the
+    kernels are fastest with: Fortran order for few outputs, C order for many.
 
     Parameters
     ----------
@@ -52,12 +55,15 @@ class Problem(Generic[R_co]):
         The strength of the penalty, positive.
     fit_intercept : bool, default=True
         Whether there are biases.
+    omega : Penalty, default=SquaredL2()
+        The penalty Omega, the squared Euclidean norm by default.
     """
 
     X: Features
     risk: R_co
     lam: float
     fit_intercept: bool = True
+    omega: Penalty = field(default_factory=SquaredL2)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,11 +87,20 @@ class Problem(Generic[R_co]):
 
     def with_risk(self, risk: SmoothRisk) -> Problem[SmoothRisk]:
         """Return the problem with another risk."""
-        return Problem(self.X, risk, self.lam, self.fit_intercept)
+        return replace(self, risk=risk)  # type: ignore[arg-type, return-value]
 
     @cached_property
     def _parts(self) -> RowParts:
         return RowParts(self.X)
+
+    @property
+    def _order(self) -> Literal["C", "F"]:
+        return "F" if self.risk.n_outputs < MANY_OUTPUTS else "C"
+
+    def new_scores(self) -> Array:
+        """Return an array for scores, with arbitrary contents."""
+        shape = self.X.shape[0], self.risk.n_outputs
+        return np.empty(shape, dtype=self.dtype, order=self._order)
 
     def zeros(self) -> Array:
         """Return parameters that are all zero."""
@@ -95,15 +110,19 @@ class Problem(Generic[R_co]):
         """Return the penalised part of theta, a view of shape (k, d)."""
         return theta[:, : self.X.shape[1]]
 
-    def scores(self, theta: Array) -> Array:
-        """Return ``X W^T + b``, of shape (n, k) and in Fortran order."""
+    def scores(self, theta: Array, out: Array | None = None) -> Array:
+        """Return ``X W^T + b``, of shape (n, k), in ``out`` if it is given and X is dense."""
         W = self.weights(theta)
         if self.is_sparse:
-            scores = np.asfortranarray(self._parts.product(W.T))
-        elif W.shape[0] == 1:
-            scores = (self.X @ W[0])[:, None]
+            scores = np.asarray(self._parts.product(W.T), order=self._order)
         else:
-            scores = (W @ self.X.T).T
+            scores = self.new_scores() if out is None else out
+            if W.shape[0] == 1:
+                np.matmul(self.X, W[0], out=scores[:, 0])
+            elif self._order == "F":
+                np.matmul(W, self.X.T, out=scores.T)
+            else:
+                np.matmul(self.X, W.T, out=scores)
         if self.fit_intercept:
             scores += theta[:, -1]
         return scores
@@ -123,12 +142,11 @@ class Problem(Generic[R_co]):
         return gradient
 
     def penalty(self, theta: Array) -> float:
-        """Return ``lam ||W||^2``."""
-        W = self.weights(theta).astype(np.float64, copy=False)
-        return self.lam * float(np.vdot(W, W))
+        """Return ``lam Omega(W)``."""
+        return self.lam * self.omega.value(self.weights(theta))
 
     def penalty_gradient(self, theta: Array) -> Array:
-        """Return the gradient of the penalty in theta."""
+        """Return the gradient in theta of the penalty ``lam ||W||^2``."""
         gradient = (2 * self.lam) * theta
         if self.fit_intercept:
             gradient[:, -1] = 0

@@ -10,6 +10,7 @@ from typing import Any
 
 from immax.arrays import Array
 from immax.solvers.base import Solver, UnsupportedProblemError
+from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.dual_ascent import DualAscent
 from immax.solvers.gap import reachable_tol
 from immax.solvers.lbfgs import LBFGS
@@ -17,6 +18,7 @@ from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod, MultiplierMethodLBFGS
 from immax.solvers.newton import Newton
 from immax.solvers.problem import Problem, Risk, Solution
+from immax.solvers.working_sets import MultiplierMethodWorkingSets, WorkingSets
 
 __all__ = ["SOLVERS", "SOLVER_NAMES", "choose", "select_solver", "solve"]
 
@@ -28,6 +30,8 @@ SOLVERS: tuple[Solver[Any], ...] = (
     LBFGS(),
     DualAscent(),
     MultiplierMethodLBFGS(),
+    WorkingSets(),
+    MultiplierMethodWorkingSets(),
 )
 """Solvers in order of preference. Those with the same name support different problems."""
 
@@ -41,7 +45,7 @@ def select_solver(problem: Problem[Risk], name: str = "auto") -> Solver[Any]:
     ----------
     problem : Problem
         The problem to be solved.
-    name : {"auto", "newton", "lbfgs", "dual"}, default="auto"
+    name : {"auto", "newton", "lbfgs", "dual", "working-set"}, default="auto"
         A name asks for the solver of this name; "auto" takes the first of ``SOLVERS`` that
         supports the problem and suits its shape.
 
@@ -62,7 +66,7 @@ def select_solver(problem: Problem[Risk], name: str = "auto") -> Solver[Any]:
     for solver in SOLVERS:
         if name not in ("auto", solver.name):
             continue
-        reason = solver.unsupported(problem)
+        reason = solver.lacking(problem)
         if reason is not None:
             needed.append(reason)
         elif name != "auto" or solver.suits(problem):
@@ -106,9 +110,10 @@ def solve(
     ----------
     problem : Problem
         What to minimise.
-    solver : {"auto", "newton", "lbfgs", "dual"}, default="auto"
+    solver : {"auto", "newton", "lbfgs", "dual", "working-set"}, default="auto"
         "newton" and "lbfgs" support every risk; "dual" supports the hinge of two classes on dense
-        features. "auto" chooses by the shape of the problem.
+        features; "working-set" supports every risk with a penalty that has kinks. "auto" chooses
+        by the penalty and the shape of the problem.
     start : ndarray of the problem's shape, optional
         Parameters to start from; zeros by default.
     tol : float, default=1e-6
@@ -122,8 +127,9 @@ def solve(
         Solve small problems to the full precision of the arithmetic.
     certify : bool, default=True
         If False, L-BFGS on a smooth risk stops as soon as the next step promises a decrease of at
-        most ``tol`` times the objective, and returns no gap. The gap of the other solvers is a
-        by-product, and they stop by it all the same.
+        most ``tol`` times the objective and the gap for the biases as they are is at most
+        ``30 * tol`` times it; no gap is returned. The gap of the other solvers is a by-product,
+        and they stop by it all the same.
     memory : Memory, optional
         Curvature of similar problems, which L-BFGS uses and updates if ``start`` is given.
 
@@ -150,6 +156,7 @@ def solve(
     >>> solution.converged, solution.theta.shape
     (True, (3, 5))
     """
+    problem = with_compiled_risk(problem)
     n, d = problem.X.shape
     small = n * d * problem.shape[0] <= SMALL
     selected = replace(

@@ -11,20 +11,20 @@ from typing import TypeGuard
 import numpy as np
 
 from immax.losses.risks import SampleRisk, SmoothRisk
-from immax.solvers.gap import reachable_tol
-from immax.solvers.preconditioners import strong_preconditioner
+from immax.solvers.preconditioners import block_preconditioner, strong_preconditioner
 from immax.solvers.problem import Problem
 
 __all__ = ["benefits_from_single_precision", "in_single_precision", "single_precision_tol"]
 
-LARGE = 1_000_000  # entries of X, more than a cache holds
+LARGE = 1_000_000  # entries of X and of the scores, more than a cache holds
 ROUGH_TOL = 1e-3
+FINE_TOL = 1e-5
 
 
 def benefits_from_single_precision(
     problem: Problem[SmoothRisk],
 ) -> TypeGuard[Problem[SampleRisk]]:
-    """Return whether the features are in double precision and larger than a cache.
+    """Return whether the data are in double precision and, with the scores, larger than a cache.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def benefits_from_single_precision(
     bool
         True only if the risk exists in single precision too.
     """
-    if problem.n_entries < LARGE or problem.dtype != np.float64:
+    entries = problem.n_entries + problem.X.shape[0] * problem.risk.n_outputs
+    if entries < LARGE or problem.dtype != np.float64:
         return False
     return hasattr(problem.risk, "single")
 
@@ -74,5 +75,5 @@ def single_precision_tol(problem: Problem[SmoothRisk]) -> float:
     float
         Relative to the objective.
     """
-    has_blocks = np.isfinite(strong_preconditioner(problem).cost)
-    return ROUGH_TOL if has_blocks else reachable_tol(0, np.dtype(np.float32))
+    has_blocks = strong_preconditioner(problem).build is block_preconditioner
+    return ROUGH_TOL if has_blocks else FINE_TOL

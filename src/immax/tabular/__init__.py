@@ -1,6 +1,7 @@
 """From a table to features: a schema of its columns, reading by it, and preprocessing."""
 
 from immax.tabular.columns import Column, Schema, SchemaError
+from immax.tabular.groups import fit_prepared
 from immax.tabular.inference import describe_columns
 from immax.tabular.labels import as_labels
 from immax.tabular.number_formats import NumberFormat
@@ -22,6 +23,7 @@ __all__ = [
     "TrainingTable",
     "as_labels",
     "describe_columns",
+    "fit_prepared",
     "prepare",
     "read_by_schema",
     "read_labelled",

@@ -122,6 +122,7 @@ class _Parts:
         delta: float,
         costs: ArrayLike | str | None,
         proof: str,
+        n_blocks: int | None = None,
     ) -> None:
         self.scores, self.labels, self.costs, self.proof = scores, labels, costs, proof
         self.target: Target = target_of(costs, labels, n_classes)
@@ -129,6 +130,9 @@ class _Parts:
         self.m, self.c = labels.size, n_classes
         self.moments = np.bincount(labels, norms**2, minlength=n_classes)
         self.scale = np.sqrt(1 if binary else n_classes) / self.m
+        if n_blocks is not None:
+            # For the l1 norm or that of groups, as in rademacher_l1 and rademacher_group.
+            self.scale *= np.sqrt(2 * np.log(2 * n_blocks))
         # Margins of a model of norm one are at most the norms; their largest was not known before.
         radius, self.delta = norm_cover(float(norms.max()), delta)
         # Margins between classes are differences of two scores.
@@ -168,12 +172,12 @@ def _parts(
 ) -> tuple[_Parts, float]:
     """Return what the bounds need, and the norm of the hypothesis that the model predicts by."""
     check_delta(delta)
-    scores, norm, squares = hypothesis(model, X)
+    scores, norm, squares, n_blocks = hypothesis(model, X)
     labels = label_numbers(model, y, squares.size)
     n_classes = np.size(model.classes_)
     _check_predictions(model, X, scores)
     given = (scores / norm, labels, np.sqrt(squares), n_classes, delta, costs, check_proof(proof))
-    return _Parts(*given), norm
+    return _Parts(*given, n_blocks), norm
 
 
 def _check_predictions(model: Any, X: Features, scores: Array) -> None:
@@ -236,7 +240,10 @@ def certificate(
     scores where there are two classes, or equal margins; where they are not, the model is refused.
     The bias is taken as the weight of a further feature that is one, so the norm is
     ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
-    norms of the data, which for a kernel is the trace of the Gram matrix.
+    norms of the data, which for a kernel is the trace of the Gram matrix. For a linear classifier
+    with ``penalty="l1"``, "elasticnet" or "group" the norm is that of the penalty, with the bias as
+    a further coefficient or group, and the complexity is that of ``rademacher_l1`` or
+    ``rademacher_group``.
 
     Parameters
     ----------

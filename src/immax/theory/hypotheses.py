@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features
 from immax.kernels.gram import Kernel
+from immax.linear_base import LinearClassifier
+from immax.penalties import GroupNorm
+from immax.penalties.registry import group_numbers
 from immax.theory.decision_shifts import decision_shift
 from immax.theory.rademacher import row_norms
 
@@ -24,7 +27,8 @@ class Hypothesis(NamedTuple):
 
     scores: Array  # (m,) or (m, c)
     norm: float  # of w
-    squares: Array  # (m,), of the squared norms of phi(x)
+    squares: Array  # (m,), of the squared norms of phi(x), in the dual norm
+    n_blocks: int | None = None  # of a norm that sums over blocks of weights; None if Euclidean
 
 
 class Chosen(NamedTuple):
@@ -102,8 +106,39 @@ def _linear(chosen: Chosen, X: Features) -> Hypothesis:
     scores = np.asarray(X @ W.T) + b
     scores = scores[:, 0] if W.shape[0] == 1 else scores
     shift = decision_shift(model, scores, chosen.rule, chosen.calibration)
+    if isinstance(model, LinearClassifier) and model.penalty_has_kinks:
+        return _in_blocks(model, scores + shift, W, b + shift, X)
     norm = float(np.sqrt(np.sum(W**2) + np.sum((b + shift) ** 2)))
     return Hypothesis(scores + shift, norm, row_norms(X) ** 2 + 1)
+
+
+def _in_blocks(
+    model: LinearClassifier[Any], scores: Array, W: Array, b: Array, X: Features
+) -> Hypothesis:
+    """Return the hypothesis in the l1 norm, or in the norm of groups of features.
+
+    The biases are a further group, or further coefficients, of a feature that is one.
+    """
+    labels = np.arange(X.shape[1])
+    if model.penalty != "group":
+        norm = float(np.abs(W).sum() + np.abs(b).sum())
+        return Hypothesis(scores, norm, _dual_squares(X, labels), W.size + b.size)
+    if model.groups is not None:
+        labels = np.asarray(group_numbers(model.groups, X.shape[1]))
+    norm = GroupNorm(labels).value(W) + float(np.linalg.norm(b))
+    return Hypothesis(scores, norm, _dual_squares(X, labels), int(labels.max()) + 2)
+
+
+def _dual_squares(X: Features, labels: Array) -> Array:
+    """Return the largest ``||x_g||_2^2 / (columns in g)`` of every row, at least the one's."""
+    sizes = np.bincount(labels)
+    member = sparse.csr_array(
+        (1 / sizes[labels], (np.arange(labels.size), labels)), shape=(labels.size, sizes.size)
+    )
+    shares = (X.multiply(X) if sparse.issparse(X) else X**2) @ member
+    largest = shares.max(axis=1)
+    largest = largest.toarray() if sparse.issparse(largest) else np.asarray(largest)
+    return np.maximum(np.asarray(largest, dtype=np.float64).ravel(), 1)
 
 
 def _kernel(chosen: Chosen, X: Features) -> Hypothesis:

@@ -21,6 +21,7 @@ from immax.torch.losses import (
     ReweightedLoss,
     SpecLoss,
     VectorScalingLoss,
+    WeightedIMMAXLoss,
 )
 from immax.torch.margin_losses import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss
 from immax.torch.samplers import class_balanced_sampler, square_root_sampler
@@ -45,6 +46,7 @@ __all__ = [
     "ReweightedLoss",
     "SpecLoss",
     "VectorScalingLoss",
+    "WeightedIMMAXLoss",
     "class_balanced_sampler",
     "class_counts",
     "linear_immax_loss",

@@ -37,6 +37,7 @@ __all__ = [
     "ReweightedLoss",
     "SpecLoss",
     "VectorScalingLoss",
+    "WeightedIMMAXLoss",
 ]
 
 WITHOUT_COUNTS = ("ce", "focal")  # methods whose formula has no counts
@@ -280,6 +281,23 @@ device, dtype, group
     """
 
 
+class WeightedIMMAXLoss(CatalogLoss, method="weighted_immax"):
+    """Logistic IMMAX with class weights: margins ``∝ m_k^margin_power``, weights by a power too.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C,), or dict from class number to count, optional
+        Class counts ``m_k``. One of ``counts``, ``labels`` and ``dataset`` must be given.
+    margin_power : float, default=-1/3
+        The power of the margins.
+    weight_power : float, default=1.0
+        The weights are ``∝ m_k^-weight_power``.
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
+device, dtype, group
+        As in ``IMMAXLoss``.
+    """
+
+
 MODULES: Mapping[str, type[ClassLoss]] = MappingProxyType(
     {
         "immax": IMMAXLoss,
@@ -292,6 +310,7 @@ MODULES: Mapping[str, type[ClassLoss]] = MappingProxyType(
         "focal": FocalLoss,
         "ldam": LDAMLoss,
         "vs": VectorScalingLoss,
+        "weighted_immax": WeightedIMMAXLoss,
     }
 )
 """The module of every method of the catalogue."""

@@ -63,3 +63,54 @@ for (const part of document.querySelectorAll("svg .has-tooltip")) {
   });
   part.addEventListener("pointerleave", () => { tooltip.hidden = true; });
 }
+
+// Decisions: the slider moves the threshold, and shows what it would decide and cost.
+const slider = document.getElementById("slider");
+if (slider) {
+  const data = JSON.parse(slider.dataset.content);
+  const size = data.classes.length;
+  const position = document.getElementById("position");
+  const costs = [...slider.querySelectorAll("[data-cost]")];
+  const cells = [...document.getElementById("slider-table").tBodies[0].rows].map((row) =>
+    [...row.cells].slice(1));
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const share = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)} %` : "–");
+  const update = () => {
+    const place = Number(position.value);
+    const flat = data.tables[place];
+    const table = cells.map((_, i) => flat.slice(i * size, (i + 1) * size));
+    const rows = table.map(sum);
+    const total = sum(rows);
+    let cost = 0;
+    table.forEach((row, i) => {
+      cost += (rows[i] - row[i]) * (Number(costs[i].value) || 0);
+      row.forEach((count, j) => {
+        const cell = cells[i][j];
+        cell.textContent = count.toLocaleString("en");
+        cell.className = i === j ? "correct" : "wrong";
+        cell.style.setProperty("--w", rows[i] ? count / rows[i] : 0);
+      });
+    });
+    const hits = table[data.rare][data.rare];
+    const predicted = sum(table.map((row) => row[data.rare]));
+    const name = data.classes[data.rare];
+    const value = data.positions[place];
+    document.getElementById("position-value").textContent =
+      data.twoClasses ? value.toPrecision(3) : `${value.toPrecision(3)} ×`;
+    position.setAttribute("aria-valuetext", value.toPrecision(3));
+    document.getElementById("slider-words").textContent =
+      `${predicted.toLocaleString("en")} of ${total.toLocaleString("en")} rows are predicted to be ` +
+      `${name}; recall ${share(hits, rows[data.rare])}, precision ${share(hits, predicted)}. ` +
+      `Cost ${(cost / total).toPrecision(4)} per row, ` +
+      `${Number(cost.toPrecision(6)).toLocaleString("en")} in all.`;
+  };
+  position.max = data.positions.length - 1;
+  const reset = () => { position.value = data.start; update(); };
+  costs.forEach((input, i) => {
+    input.value = data.costs[i];
+    input.addEventListener("input", update);
+  });
+  position.addEventListener("input", update);
+  document.getElementById("position-reset").addEventListener("click", reset);
+  reset();
+}

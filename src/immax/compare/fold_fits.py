@@ -1,0 +1,109 @@
+"""The fit of a method on a fold, which any process can make."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.compare.fold_cache import FoldResult
+from immax.compare.judge import make_judge
+from immax.compare.prepared_folds import PreparedFolds
+from immax.compare.protocol import Protocol, Split, make_candidate
+from immax.compare.time_limit import interrupt_at
+from immax.evaluation.candidates import CANDIDATES
+from immax.evaluation.estimators import describe_choice
+from immax.tabular import Schema
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["FoldData", "FoldFitter", "FoldTask", "Outcome"]
+
+Outcome: TypeAlias = FoldResult | Exception
+"""What a fit gives: predictions, or why there are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldData:
+    """What the fits of all methods on all folds need.
+
+    Attributes
+    ----------
+    X : DataFrame
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n,)
+        The class of each row.
+    schema : Schema
+    splits : sequence of Split
+    protocol : Protocol
+    """
+
+    X: DataFrame
+    classes: Array
+    codes: Array
+    schema: Schema
+    splits: Sequence[Split]
+    protocol: Protocol
+
+
+@dataclass(frozen=True)
+class FoldTask:
+    """A method and the number of a fold."""
+
+    method: str
+    fold: int
+
+
+class FoldFitter:
+    """Fits methods to the training parts of folds and predicts the test parts.
+
+    Parameters
+    ----------
+    data : FoldData
+    """
+
+    def __init__(self, data: FoldData) -> None:
+        self._data = data
+        self._judge = make_judge(data.protocol, data.classes, np.bincount(data.codes))
+        self._prepared = PreparedFolds(data.X, data.schema, data.splits)
+
+    def attempt(self, task: FoldTask, seconds: float | None = None) -> Outcome:
+        """Fit a method on a fold.
+
+        Parameters
+        ----------
+        task : FoldTask
+        seconds : float, optional
+            The time after which the fit is abandoned.
+
+        Returns
+        -------
+        FoldResult or Exception
+            TimeoutError if the fit was abandoned, ValueError if the method failed.
+        """
+        deadline = None if seconds is None else time.monotonic() + seconds
+        try:
+            with interrupt_at(deadline):
+                return self._fit(task)
+        except (TimeoutError, ValueError) as error:
+            return error
+
+    def _fit(self, task: FoldTask) -> FoldResult:
+        data, candidate = self._data, CANDIDATES[task.method]
+        fold = self._prepared[task.fold]
+        y = data.codes[data.splits[task.fold].train]
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some corners of a grid do not converge
+            model = make_candidate(task.method, y, data.protocol, self._judge)
+            model.fit(fold.train, y)
+            labels = np.asarray(model.predict(fold.test))
+            has_proba = candidate.proba or self._judge.aim is not None
+            proba = model.predict_proba(fold.test) if has_proba else None
+        return FoldResult(labels, proba, time.perf_counter() - start, describe_choice(model))

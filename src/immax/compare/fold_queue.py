@@ -1,0 +1,255 @@
+"""The fits of a comparison, made by this process and by others beside it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from threadpoolctl import threadpool_limits
+
+from immax.compare.fold_cache import FoldCache, FoldResult
+from immax.compare.fold_fits import FoldData, FoldFitter, FoldTask, Outcome
+from immax.compare.worker_process import WorkerLostError, WorkerProcess
+from immax.evaluation.candidates import PLAIN
+
+__all__ = ["FoldProgress", "FoldQueue", "OnProgress"]
+
+SECONDS_ALONE = 1.0  # of fits, before other processes are started
+SECONDS_WORTH = 4.0  # of fits that are left: fewer are not worth the start of a process
+
+
+@dataclass(frozen=True)
+class FoldProgress:
+    """How far the fits of a comparison are.
+
+    Attributes
+    ----------
+    running : tuple of str
+        The methods that are being fitted.
+    done, total : int
+        The number of finished fits, and of all of them.
+    seconds_left : float or None
+        An estimate from the fits so far; None before the first one is finished.
+    """
+
+    running: tuple[str, ...]
+    done: int
+    total: int
+    seconds_left: float | None
+
+
+OnProgress: TypeAlias = Callable[[FoldProgress], None]
+
+
+class _Fitter(Protocol):
+    def attempt(self, task: FoldTask, seconds: float | None = None) -> Outcome: ...
+
+
+class FoldQueue:
+    """All methods on all folds, fold by fold.
+
+    Parameters
+    ----------
+    data : FoldData
+    methods : sequence of str
+    cache : FoldCache
+        Fits that it holds are not made again.
+    time_limit : float, optional
+        In seconds.
+    on_fold, on_progress : callable, optional
+        As for ``immax.compare.compare``.
+
+    Attributes
+    ----------
+    results : dict of str to dict of int to FoldResult
+        For each method, the results by fold.
+    failed : dict of str to str
+        The first line of the error of each method that failed.
+    """
+
+    def __init__(
+        self,
+        data: FoldData,
+        methods: Sequence[str],
+        cache: FoldCache,
+        *,
+        time_limit: float | None = None,
+        on_fold: Callable[[str, int, int], None] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self._data, self._cache = data, cache
+        self._deadline = None if time_limit is None else time.monotonic() + time_limit
+        self._on_fold, self._on_progress = on_fold, on_progress
+        self._waiting = deque(
+            FoldTask(name, fold) for fold in range(len(data.splits)) for name in methods
+        )
+        self._total = len(self._waiting)
+        self._running: list[FoldTask] = []
+        self._seconds = dict.fromkeys(methods, 0.0)
+        self._abandoned: set[str] = set()
+        self._error: Exception | None = None
+        self._lock = threading.RLock()
+        self.results: dict[str, dict[int, FoldResult]] = {name: {} for name in methods}
+        self.failed: dict[str, str] = {}
+
+    def run(self, n_jobs: int) -> None:
+        """Make all fits, or as many as the time allows.
+
+        Parameters
+        ----------
+        n_jobs : int
+            The number of processes, this one included.
+
+        Raises
+        ------
+        ValueError
+            If plain logistic regression fails.
+        """
+        fitter, workers = FoldFitter(self._data), _Workers(self._data, self._work)
+        try:
+            with _one_thread(n_jobs > 1):
+                for _ in self._work(fitter, report=True):
+                    if n_jobs > 1 and not workers and self._is_worth_more_processes():
+                        workers.start(n_jobs - 1)
+                workers.join()
+        finally:
+            workers.stop()
+        if self._waiting and not self._time_is_over():  # left by a process that was lost
+            for _ in self._work(fitter, report=True):
+                pass
+        if self._error is not None:
+            raise self._error
+        if self._on_fold is not None:
+            self._on_fold("", self._done, self._total)
+
+    @property
+    def _done(self) -> int:
+        return sum(map(len, self.results.values()))
+
+    def _work(self, fitter: _Fitter, *, report: bool = False) -> Iterator[None]:
+        """Make one fit after the other until none is waiting."""
+        while (task := self._next()) is not None:
+            if report and self._on_fold is not None:
+                self._on_fold(task.method, self._done, self._total)
+            cached = self._cache.load(task.method, task.fold)
+            try:
+                outcome = cached or fitter.attempt(task, self._seconds_for_a_fit())
+            except WorkerLostError:
+                with self._lock:
+                    self._running.remove(task)
+                    self._waiting.appendleft(task)
+                return
+            except Exception as error:
+                outcome = error
+            except BaseException:
+                self._running.remove(task)
+                raise
+            if isinstance(outcome, FoldResult) and cached is None:
+                self._cache.save(task.method, task.fold, outcome)
+            self._record(task, outcome)
+            yield
+
+    def _next(self) -> FoldTask | None:
+        with self._lock:
+            while self._waiting and self._error is None and not self._time_is_over():
+                task = self._waiting.popleft()
+                if task.method not in self.failed and task.method not in self._abandoned:
+                    self._running.append(task)
+                    self._report()
+                    return task
+            return None
+
+    def _record(self, task: FoldTask, outcome: Outcome) -> None:
+        with self._lock:
+            self._running.remove(task)
+            if isinstance(outcome, FoldResult):
+                self.results[task.method][task.fold] = outcome
+                self._seconds[task.method] += outcome.seconds
+            elif isinstance(outcome, TimeoutError):
+                self._abandoned.add(task.method)
+            elif isinstance(outcome, ValueError) and task.method != PLAIN:
+                self.failed[task.method] = str(outcome).strip().partition("\n")[0]
+            else:
+                self._error = outcome
+            self._report()
+
+    def _report(self) -> None:
+        if self._on_progress is not None:
+            names = tuple(task.method for task in self._running)
+            left = self._seconds_left()
+            if left is not None:
+                left /= max(len(names), 1)
+            self._on_progress(FoldProgress(names, self._done, self._total, left))
+
+    def _seconds_left(self) -> float | None:
+        """Return the time of all fits that are left, on one core."""
+        known = {name: self._seconds[name] / len(own) for name, own in self.results.items() if own}
+        if not known:
+            return None
+        usual = sum(known.values()) / len(known)
+        tasks = [*self._waiting, *self._running]
+        return sum(known.get(task.method, usual) for task in tasks)
+
+    def _is_worth_more_processes(self) -> bool:
+        with self._lock:
+            left = self._seconds_left()
+            return (
+                left is not None
+                and left > SECONDS_WORTH
+                and sum(self._seconds.values()) > SECONDS_ALONE
+                and len(self._waiting) > 1
+            )
+
+    def _time_is_over(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def _seconds_for_a_fit(self) -> float | None:
+        """Return how long a fit may take: half of the time, so that others have the other half."""
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        return left / 2 if self._waiting else left
+
+
+class _Workers:
+    """Processes beside this one, each with a thread that hands it tasks."""
+
+    def __init__(self, data: FoldData, work: Callable[[WorkerProcess], Iterator[None]]) -> None:
+        self._data, self._work = data, work
+        self._processes: list[WorkerProcess] = []
+        self._threads: list[threading.Thread] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._processes)
+
+    def start(self, count: int) -> None:
+        for _ in range(count):
+            process = WorkerProcess(self._data)
+            thread = threading.Thread(target=lambda own=process: deque(self._work(own), 0))
+            self._processes.append(process)
+            self._threads.append(thread)
+            thread.start()
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def stop(self) -> None:
+        for process in self._processes:
+            process.stop()
+        self.join()
+
+
+@contextmanager
+def _one_thread(limited: bool) -> Iterator[None]:
+    """Give the libraries one thread, as in the other processes, so that results are the same."""
+    if not limited:
+        yield
+        return
+    with threadpool_limits(1):
+        yield

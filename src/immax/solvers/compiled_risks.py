@@ -1,0 +1,157 @@
+"""Risks of many classes in a single compiled pass over the scores."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.compiled import worth_compiling
+from immax.losses.risks import SoftmaxRisk
+from immax.solvers.line_search import RayStep
+from immax.solvers.problem import MANY_OUTPUTS, Problem, R_co, Risk
+from immax.threads import available_cores, in_threads
+
+__all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
+
+EXPECTED_CALLS = 20  # of a solver to its risk, at least
+ENTRIES_PER_THREAD = 100_000  # fewer are not worth a thread
+
+
+class CompiledSoftmaxRisk(SoftmaxRisk):
+    """A ``SoftmaxRisk`` whose value and gradient are computed by Numba.
+
+    The scores are read once and the gradient is written once, by as many threads as there are
+    cores; NumPy needs about ten passes.
+
+    Parameters
+    ----------
+    base : SoftmaxRisk
+        The risk, without focus and without dropped classes.
+    """
+
+    def __init__(self, base: SoftmaxRisk) -> None:
+        super().__init__(base.spec, base.y, base.weight, None)
+        spec, dtype = base.spec, base.weight.dtype
+        columns = (1 / spec.temperature, spec.scale, spec.offset, spec.target_offset)
+        plain = bool((spec.scale == 1).all() and not spec.offset.any())
+        self._arguments: tuple[Any, ...] = (
+            np.asarray(base.y, dtype=np.intp),
+            *(column.astype(dtype) for column in columns),
+            plain,
+            self._kernel.weight,
+        )
+
+    def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        rows = np.ascontiguousarray(scores)
+        residuals = np.empty_like(rows)
+        value, _ = self._evaluate(rows, np.empty((0, 0), rows.dtype), 0.0, rows, residuals)
+        return value, residuals
+
+    def along(
+        self, scores: Array, ray: Array, length: float, moved: Array, residuals: Array
+    ) -> RayStep:
+        """Return the risk and its gradient at ``scores + length * ray``.
+
+        Parameters
+        ----------
+        scores, ray : ndarray of shape (n, c)
+            Where the ray begins, and its direction.
+        length : float
+            The position on the ray.
+        moved, residuals : ndarray of shape (n, c)
+            Receive the scores there and the gradient.
+
+        Returns
+        -------
+        RayStep
+            With the two arrays.
+        """
+        value, derivative = self._evaluate(scores, ray, length, moved, residuals)
+        return RayStep(moved, residuals, value, derivative)
+
+    def _evaluate(
+        self, rows: Array, ray: Array, length: float, moved: Array, residuals: Array
+    ) -> tuple[float, float]:
+        from immax.compiled.softmax import weighted_softmax_rows
+
+        n = rows.shape[0]
+        count = max(1, min(available_cores(), n, rows.size // ENTRIES_PER_THREAD))
+        cuts = np.linspace(0, n, count + 1).astype(int).tolist()
+        arrays = (rows, *self._arguments, rows.dtype.type(length), ray, moved, residuals)
+        arguments: list[tuple[Any, ...]] = [(*arrays, *pair) for pair in pairwise(cuts)]
+        parts = in_threads(weighted_softmax_rows, arguments)
+        return sum(part[0] for part in parts), sum(part[1] for part in parts)
+
+    def bias_curvature(self, residuals: Array) -> SoftmaxBiasCurvature:
+        """Return the Hessian of the biases where the gradient in the scores is ``residuals``."""
+        return SoftmaxBiasCurvature(self, residuals)
+
+    def value(self, scores: Array) -> float:
+        return self.value_gradient(scores)[0]
+
+    def single(self) -> CompiledSoftmaxRisk:
+        return CompiledSoftmaxRisk(super().single())
+
+
+class SoftmaxBiasCurvature:
+    """The Hessian of the biases, ``S sum_i f_i (diag p_i - p_i p_i^T) S``, never formed.
+
+    The residuals are ``f_i (p_i - e_y) S / slope_i``, so the probabilities need not be computed
+    again: a product with the Hessian is two with the residuals.
+
+    Parameters
+    ----------
+    risk : CompiledSoftmaxRisk
+        The risk.
+    residuals : ndarray of shape (n, c)
+        Its gradient in the scores.
+    """
+
+    def __init__(self, risk: CompiledSoftmaxRisk, residuals: Array) -> None:
+        self._y, self._residuals = risk.y, residuals
+        self._slope = risk._kernel.slope
+        self._steepness = risk._kernel.weight * self._slope
+        self._class_scale = risk.spec.scale.astype(np.float64)
+        self._mass = self._sum_of_probabilities(self._steepness * self._slope)
+        self.scale = self._mass * self._class_scale**2
+
+    def _sum_of_probabilities(self, factor: Array) -> Array:
+        """Return ``sum_i factor_i p_i`` over the samples that have a weight."""
+        safe = np.where(self._steepness > 0, self._steepness, 1)
+        factor = np.where(self._steepness > 0, factor, 0)
+        moved = (factor / safe) @ self._residuals
+        own = np.bincount(self._y, weights=factor, minlength=self._class_scale.size)
+        return np.asarray(moved / self._class_scale + own)
+
+    def product(self, vector: Array) -> Array:
+        """Return the Hessian times a vector of shape (c,)."""
+        v = vector * self._class_scale
+        # Of f_i p_i^T v, from the residuals: they hold one of the two slopes.
+        mean = self._residuals @ vector.astype(self._residuals.dtype)
+        mean = self._slope * (mean + self._steepness * v[self._y])
+        return np.asarray((self._mass * v - self._sum_of_probabilities(mean)) * self._class_scale)
+
+
+def with_compiled_risk(problem: Problem[R_co]) -> Problem[R_co] | Problem[CompiledSoftmaxRisk]:
+    """Return the problem with a compiled risk where there is one and it saves time.
+
+    Parameters
+    ----------
+    problem : Problem
+        Any problem.
+
+    Returns
+    -------
+    Problem
+        The same problem, or an equivalent one.
+    """
+    risk: Risk = problem.risk
+    if type(risk) is not SoftmaxRisk or risk.spec.focus or risk.drop is not None:
+        return problem
+    outputs = risk.n_outputs
+    if outputs < MANY_OUTPUTS or not worth_compiling(EXPECTED_CALLS * risk.y.size * outputs):
+        return problem
+    return Problem(problem.X, CompiledSoftmaxRisk(risk), problem.lam, problem.fit_intercept)

@@ -1,0 +1,120 @@
+"""Some columns of the features, copied for the passes of a working set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from immax.arrays import Array, Features
+from immax.solvers.selections import Selection
+
+__all__ = ["FeatureColumns", "take_columns"]
+
+BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """Columns of the features: an ndarray, or a CSC matrix.
+
+    Attributes
+    ----------
+    X : ndarray or CSC matrix of shape (n, p)
+        The columns.
+    numbers : ndarray of int, shape (p,)
+        Which features they are.
+    """
+
+    X: Features
+    numbers: Array
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the columns are a sparse matrix."""
+        return bool(sparse.issparse(self.X))
+
+    def places(self, features: Array) -> Array:
+        """Return the places of features among the columns."""
+        return np.searchsorted(self.numbers, features)
+
+    def covers(self, features: Array) -> bool:
+        """Return whether all of these features are among the columns."""
+        return bool(np.isin(features, self.numbers, assume_unique=True).all())
+
+    def weights(self, selection: Selection, z: Array, n_outputs: int) -> Array:
+        """Return selected coefficients as weights of shape (n_outputs, p)."""
+        W = np.zeros((n_outputs, self.numbers.size))
+        W[selection.rows, self.places(selection.cols)] = z
+        return W
+
+    def scores(self, W: Array) -> Array:
+        """Return ``X W^T``, of shape (n, k), in Fortran order."""
+        W = W.astype(self.X.dtype, copy=False)
+        if W.shape[0] == 1:
+            return np.asarray(self.X @ W[0])[:, None]
+        if self.is_sparse:
+            return np.asfortranarray(self.X @ W.T)
+        return np.asarray((W @ self.X.T).T)
+
+    def pull_back(self, residuals: Array) -> Array:
+        """Return the gradient in W of ``sum_ij residuals_ij scores_ij``, of shape (k, p)."""
+        if residuals.shape[1] == 1:
+            return np.asarray(self.X.T @ np.ascontiguousarray(residuals[:, 0]))[None, :]
+        if self.is_sparse:
+            return np.asarray(self.X.T @ np.ascontiguousarray(residuals)).T
+        return np.asarray(residuals.T @ self.X)
+
+    def squares(self) -> Array:
+        """Return the sum of squares of every column, in double precision."""
+        if self.is_sparse:
+            return np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64).ravel()
+        return np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+
+    def weighted_gram(self, left: Array, right: Array, weight: Array) -> Array:
+        """Return ``X_left^T diag(weight) X_right`` for places of columns, in double precision."""
+        if self.is_sparse:
+            scaled = sparse.diags_array(weight.astype(np.float64)) @ self.X[:, right]
+            return np.asarray((self.X[:, left].T @ scaled).toarray(), dtype=np.float64)
+        gram = np.zeros((left.size, right.size))
+        every = np.array_equal(left, np.arange(self.X.shape[1]))
+        same = left is right and bool((weight >= 0).all())
+        for first in range(0, self.X.shape[0], BLOCK_ROWS):
+            rows = slice(first, first + BLOCK_ROWS)
+            part = self.X[rows]
+            if same:  # one product with its own transpose takes half the time
+                root = (part if every else part[:, left]) * np.sqrt(weight[rows])[:, None]
+                gram += root.T @ root
+            else:
+                gram += part[:, left].T @ (part[:, right] * weight[rows, None])
+        return gram
+
+
+def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
+    """Return some columns of the features; all of them are not copied if X is dense.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        The features.
+    numbers : ndarray of int
+        Which columns, ascending.
+    in_order : {"C", "F", "K"}
+        The memory order of a dense copy; "K" takes any.
+
+    Returns
+    -------
+    FeatureColumns
+    """
+    if sparse.issparse(X):
+        return FeatureColumns(sparse.csc_matrix(X[:, numbers]), numbers)
+    if numbers.size == X.shape[1] and (in_order == "K" or X.flags[f"{in_order}_CONTIGUOUS"]):
+        return FeatureColumns(X, numbers)
+    if in_order != "F":
+        return FeatureColumns(X[:, numbers], numbers)
+    copy = np.empty((X.shape[0], numbers.size), dtype=X.dtype, order="F")
+    for first in range(0, X.shape[0], BLOCK_ROWS):  # in blocks that fit into the cache
+        rows = slice(first, first + BLOCK_ROWS)
+        copy[rows] = X[rows][:, numbers]
+    return FeatureColumns(copy, numbers)

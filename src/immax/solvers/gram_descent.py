@@ -1,0 +1,167 @@
+"""Newton's quadratic model with its matrix, minimised over blocks and then on its support."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.compiled import has_numba
+from immax.solvers.selections import Selection
+
+__all__ = ["GramModel"]
+
+PASSES = 8  # of block descent between two attempts to solve for the support
+MAX_ROUNDS = 50
+MAX_POLISHED = 1500  # coefficients of the support in a linear system
+MAX_POLISH_STEPS = 20
+SMALLEST_FOR_NUMBA = 64  # coefficients; loading the compiled kernel takes longer below
+
+
+@dataclass(frozen=True)
+class GramModel:
+    """``min over z of <gradient, z - start> + (z - start) H (z - start) / 2 + penalty(z)``.
+
+    Attributes
+    ----------
+    hessian : ndarray of shape (p, p)
+        Positive semi-definite, with a positive diagonal.
+    gradient : ndarray of shape (p,)
+        The gradient of the smooth part at ``start``.
+    start : ndarray of shape (p,)
+        The coefficients now.
+    selection : Selection
+        The penalty of the coefficients.
+    """
+
+    hessian: Array
+    gradient: Array
+    start: Array
+    selection: Selection
+
+    def minimise(self, tol: float) -> Array:
+        """Return coefficients at which no block violates optimality by more than ``tol``."""
+        selection = self.selection
+        H = self.hessian
+        if selection.ridge:
+            H = H + 2 * selection.ridge * np.eye(len(H))
+        slopes = self.gradient + 2 * selection.ridge * self.start
+        z = self.start.copy()
+        steps = _block_curvatures(H, selection)
+        descend = _descent(z.size)
+        for _ in range(MAX_ROUNDS):
+            violation = descend(
+                H, slopes, z, selection.starts, selection.thresholds, steps, PASSES, tol
+            )
+            if violation <= tol:
+                break
+            if 0 < np.count_nonzero(z) <= MAX_POLISHED:
+                self._polish(H, slopes, z)
+        return z
+
+    def _polish(self, H: Array, slopes: Array, z: Array) -> None:
+        """Take Newton steps on the blocks that are not zero, where the penalty is smooth."""
+        selection = self.selection
+        for _ in range(MAX_POLISH_STEPS):
+            norms = selection.norms(z)
+            live = np.flatnonzero(selection.spread(norms) > 0)
+            if not live.size:
+                return
+            steep = selection.spread(
+                np.divide(selection.thresholds, norms, out=np.zeros_like(norms), where=norms > 0)
+            )
+            matrix = H[np.ix_(live, live)]
+            if not selection.scalar:
+                matrix = matrix + _block_bends(selection, z, norms, steep, live)
+            size = np.diagonal(matrix)
+            matrix = matrix + np.diag(1e-13 * size)
+            pull = slopes[live] + steep[live] * z[live]
+            try:
+                step = -np.linalg.solve(matrix, pull)
+            except np.linalg.LinAlgError:
+                return
+            share = 1.0
+            crossing = None
+            if selection.scalar:
+                ratio = np.where(step * z[live] < 0, -z[live] / step, np.inf)
+                first = int(np.argmin(ratio))
+                if ratio[first] < 1:
+                    share, crossing = float(ratio[first]), live[first]
+            change = np.zeros_like(z)
+            change[live] = share * step
+            if crossing is not None:
+                change[crossing] = -z[crossing]
+            along = H @ change
+            before = selection.thresholds @ norms
+            after = selection.thresholds @ selection.norms(z + change)
+            decrease = float(slopes @ change + 0.5 * (change @ along) + after - before)
+            if not decrease < 0:
+                return
+            z += change
+            slopes += along
+            if crossing is None and selection.scalar:
+                return
+
+
+def _block_bends(selection: Selection, z: Array, norms: Array, steep: Array, live: Array) -> Array:
+    """Return the Hessian of the norms of the blocks: ``threshold (I - z z^T / |z|^2) / |z|``."""
+    unit = z / np.where(norms > 0, norms, 1).repeat(np.diff(selection.starts))
+    blocks = np.repeat(np.arange(norms.size), np.diff(selection.starts))[live]
+    same = blocks[:, None] == blocks[None, :]
+    bends = np.where(same, -np.outer(unit[live], unit[live]), 0)
+    bends[np.diag_indices(live.size)] += 1
+    return np.asarray(bends * steep[live][:, None])
+
+
+def _block_curvatures(H: Array, selection: Selection) -> Array:
+    """Return the largest eigenvalue of every diagonal block."""
+    if selection.scalar:
+        return np.diagonal(H).copy()
+    curvatures = np.empty(selection.thresholds.size)
+    for b in range(curvatures.size):
+        inside = slice(selection.starts[b], selection.starts[b + 1])
+        curvatures[b] = np.linalg.eigvalsh(H[inside, inside])[-1]
+    return curvatures
+
+
+def _descent(size: int):  # type: ignore[no-untyped-def]
+    """Return the compiled passes, or those in NumPy for small models and without Numba."""
+    if size < SMALLEST_FOR_NUMBA or not has_numba():
+        return _descend
+    from immax.compiled.block_descent import descend
+
+    return descend
+
+
+def _descend(
+    H: Array,
+    slopes: Array,
+    z: Array,
+    starts: Array,
+    thresholds: Array,
+    curvatures: Array,
+    passes: int,
+    tol: float,
+) -> float:
+    """Minimise over one block after the other; ``slopes`` and ``z`` are changed in place."""
+    violation = 0.0
+    for _ in range(passes):
+        violation = 0.0
+        for b in range(thresholds.size):
+            inside = slice(starts[b], starts[b + 1])
+            curvature = curvatures[b]
+            if not curvature > 0:
+                continue
+            target = curvature * z[inside] - slopes[inside]
+            norm = float(np.sqrt(target @ target))
+            share = max(1 - thresholds[b] / norm, 0.0) if norm > 0 else 0.0
+            change = target * (share / curvature) - z[inside]
+            largest = float(np.abs(change).max())
+            if largest > 0:
+                z[inside] += change
+                slopes += H[:, inside] @ change
+                violation = max(violation, curvature * largest)
+        if violation <= tol:
+            break
+    return violation

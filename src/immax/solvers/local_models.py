@@ -1,0 +1,217 @@
+"""The second-order model of a risk in the coefficients of a working set, and its minimisers.
+
+The model is ``<gradient, delta> + delta H delta / 2 + penalty(z + delta)`` in the selected
+coefficients and the biases. The biases are eliminated: for every change of the coefficients they
+take the value that minimises the model, which centres the columns by the curvature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.losses.risks import Curvature
+from immax.solvers.feature_columns import FeatureColumns
+from immax.solvers.gram_descent import GramModel
+from immax.solvers.selections import Selection
+
+__all__ = ["CONSTANT", "LocalModel", "Step", "accelerated_step", "gram_step"]
+
+MAX_GRADIENT_STEPS = 500
+CONSTANT = 1e-11  # share of the curvature of a column that the biases leave, if it is constant
+
+
+@dataclass(frozen=True)
+class Step:
+    """The minimiser of a model: new coefficients and the change of the biases."""
+
+    z: Array
+    biases: Array  # (k,)
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A quadratic model around the current coefficients.
+
+    Attributes
+    ----------
+    columns : FeatureColumns
+        The features of the selected coefficients.
+    curvature : Curvature
+        Of the risk, at the current scores.
+    selection : Selection
+        The coefficients and their penalty.
+    z, gradient : ndarrays of shape (p,)
+        The coefficients, and the gradient of the risk in them.
+    bias_slope : ndarray of shape (k,), or None
+        The gradient in the biases; None if there are none.
+    null_direction : ndarray of shape (k,), or None
+        The direction in which biases do not matter.
+    damping : float
+        Is added to the diagonal of the model, relative to what is there.
+    """
+
+    columns: FeatureColumns
+    curvature: Curvature
+    selection: Selection
+    z: Array
+    gradient: Array
+    bias_slope: Array | None
+    null_direction: Array | None
+    n_outputs: int
+    damping: float
+
+    @cached_property
+    def local(self) -> Array:
+        """The place of each coefficient's feature among the columns."""
+        return self.columns.places(self.selection.cols)
+
+    @cached_property
+    def inverse_total(self) -> Array:
+        """The inverse of the curvature in the biases, zero without biases."""
+        if self.bias_slope is None:
+            return np.zeros((self.n_outputs, self.n_outputs))
+        total = self.curvature.total().astype(np.float64)
+        size = max(float(np.trace(total)), np.finfo(np.float64).tiny)
+        total = total + 1e-12 * size * np.eye(self.n_outputs)
+        if self.null_direction is not None:
+            total += size * np.outer(self.null_direction, self.null_direction)
+        return np.linalg.inv(total)
+
+    @cached_property
+    def damping_diagonal(self) -> Array:
+        """What is added to the diagonal, also where the risk has no curvature at all."""
+        entries = self.curvature.diagonal()
+        largest = max(float(np.abs(entries).max(initial=0)), 1e-3 / entries.shape[0])
+        return self.damping * largest * self.columns.squares()[self.local]
+
+    def biases(self, crossed: Array) -> Array:
+        """Return the change of the biases for ``H_bw delta``."""
+        if self.bias_slope is None:
+            return np.zeros(self.n_outputs)
+        return -self.inverse_total @ (self.bias_slope + crossed)
+
+
+def gram_step(model: LocalModel, tol: float) -> Step:
+    """Minimise the model with its matrix, for up to a few thousand coefficients.
+
+    Parameters
+    ----------
+    model : LocalModel
+        What to minimise.
+    tol : float
+        How much a block may violate the optimality conditions.
+
+    Returns
+    -------
+    Step
+    """
+    selection, k = model.selection, model.n_outputs
+    p = selection.rows.size
+    places = [np.flatnonzero(selection.rows == a) for a in range(k)]
+    local = [model.local[inside] for inside in places]
+    hessian, cross = np.zeros((p, p)), np.zeros((p, k))
+    for a in range(k):
+        for b in range(a, k):
+            weight = model.curvature.block(a, b)
+            if places[a].size and places[b].size:
+                block = model.columns.weighted_gram(local[a], local[b], weight)
+                hessian[np.ix_(places[a], places[b])] = block
+                if b > a:
+                    hessian[np.ix_(places[b], places[a])] = block.T
+            if model.bias_slope is not None:
+                sums = model.columns.pull_back(weight[:, None])[0]
+                cross[places[a], b] = sums[local[a]]
+                cross[places[b], a] = sums[local[b]]
+    gradient = model.gradient
+    raw = np.diagonal(hessian).copy()
+    if model.bias_slope is not None:
+        hessian -= cross @ model.inverse_total @ cross.T
+        gradient = gradient - cross @ (model.inverse_total @ model.bias_slope)
+    # Of a constant column, which the biases make up for, only rounding is left: it stays as it is.
+    constant = np.diagonal(hessian) <= CONSTANT * raw
+    hessian[constant] = hessian[:, constant] = 0
+    hessian[np.diag_indices(p)] += np.where(constant, 0, model.damping_diagonal)
+    z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
+    return Step(z, model.biases(cross.T @ (z - model.z)))
+
+
+def accelerated_step(model: LocalModel, tol: float) -> Step:
+    """Minimise the model by accelerated proximal gradients, without its matrix.
+
+    Parameters
+    ----------
+    model : LocalModel
+        What to minimise.
+    tol : float
+        How much a block may violate the optimality conditions.
+
+    Returns
+    -------
+    Step
+    """
+    selection = model.selection
+    damping = model.damping_diagonal
+    dtype = model.columns.X.dtype
+
+    def product(delta: Array) -> tuple[Array, Array]:
+        """Return the model's matrix times a change, and the sums that the biases respond to."""
+        W = model.columns.weights(selection, delta, model.n_outputs)
+        scores = model.columns.scores(W)
+        bent = model.curvature.product(scores)
+        crossed = bent.sum(axis=0, dtype=np.float64)
+        if model.bias_slope is not None:
+            shift = -model.inverse_total @ crossed
+            bent = model.curvature.product(scores + shift.astype(dtype))
+        pulled = model.columns.pull_back(bent)[selection.rows, model.local]
+        return pulled + damping * delta, crossed
+
+    gradient = model.gradient
+    if model.bias_slope is not None:
+        # The change of the biases that is optimal while the coefficients stay.
+        shift = -model.inverse_total @ model.bias_slope
+        rows = np.broadcast_to(shift.astype(dtype), (model.columns.X.shape[0], model.n_outputs))
+        bent = model.curvature.product(np.asfortranarray(rows))
+        gradient = gradient + model.columns.pull_back(bent)[selection.rows, model.local]
+    steepness = _largest_eigenvalue(product, model.z.size)
+    z, slopes = model.z, gradient
+    previous, memory, crossed = z, 1.0, np.zeros(model.n_outputs)
+    point, at_point, previous_slopes = z, gradient, gradient
+    for _ in range(MAX_GRADIENT_STEPS):
+        following = _prox(selection, point - at_point / steepness, 1 / steepness)
+        momentum = (1 + np.sqrt(1 + 4 * memory**2)) / 2
+        pulled, crossed = product(following - model.z)
+        slopes = gradient + pulled
+        if (point - following) @ (following - previous) > 0:
+            momentum, factor = 1.0, 0.0  # the momentum points uphill: start again
+        else:
+            factor = (memory - 1) / momentum
+        point = following + factor * (following - previous)
+        at_point = slopes + factor * (slopes - previous_slopes)
+        previous, previous_slopes, memory = following, slopes, momentum
+        if selection.violations(following, slopes).max(initial=0) <= tol:
+            break
+    return Step(previous, model.biases(crossed))
+
+
+def _prox(selection: Selection, z: Array, step: float) -> Array:
+    norms = selection.norms(z)
+    kept = np.divide(
+        norms - step * selection.thresholds, norms, out=np.zeros_like(norms), where=norms > 0
+    )
+    return np.asarray(z * selection.spread(np.maximum(kept, 0)) / (1 + 2 * step * selection.ridge))
+
+
+def _largest_eigenvalue(product, size: int) -> float:  # type: ignore[no-untyped-def]
+    vector = np.random.default_rng(0).normal(size=size)
+    value = 0.0
+    for _ in range(20):
+        vector /= np.linalg.norm(vector)
+        vector = product(vector)[0]
+        value = float(np.linalg.norm(vector))
+        if value == 0:
+            return 1.0
+    return 1.1 * value

@@ -1,0 +1,318 @@
+"""Proximal Newton steps on a working set of coefficients, for penalties with kinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from immax.arrays import Array
+from immax.compiled import has_numba
+from immax.losses.risks import Curvature, DiagonalCurvature, KinkedRisk, SmoothRisk
+from immax.solvers.base import Solver
+from immax.solvers.biases import best_biases
+from immax.solvers.column_descent import column_step
+from immax.solvers.duality import dual_bound
+from immax.solvers.feature_columns import FeatureColumns, take_columns
+from immax.solvers.gap import reachable_tol
+from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_step
+from immax.solvers.memory import Memory
+from immax.solvers.multipliers import MultiplierMethod
+from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.selections import Selection, select_blocks
+
+__all__ = ["MultiplierMethodWorkingSets", "WorkingSets"]
+
+FIRST_BLOCKS = 50  # in a working set, besides those that are not zero
+MAX_INNER = 10  # Newton steps on one working set
+INNER_SHARE = 0.2  # of the largest violation, at which a working set is left
+FORCING = 0.1  # of the violation in the working set, to which a model is minimised
+MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
+FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
+FEW_COLUMNS = 200  # dense features of which none is worth leaving out
+MAX_REDUCTIONS = 40
+POLISHED = 1e-12  # tolerances of fits to the full precision of the arithmetic
+LEAST_DAMPING = 1e-9
+NEARLY_EMPTY = 1e-2  # share of the penalty in the objective, where the empty model is tried
+MOST_STALLED = 4  # rounds without progress, after which the arithmetic allows no more
+
+
+@dataclass(frozen=True)
+class WorkingSets(Solver[SmoothRisk]):
+    """Proximal Newton method on working sets, for smooth risks and penalties with kinks.
+
+    Each round computes the gradient of all coefficients, and from it a duality gap. Blocks of
+    coefficients that are not zero or violate the optimality conditions most form the working set;
+    on it the second-order model of the risk plus the penalty is minimised, and a line search on
+    the scores follows.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the duality gap is at most ``tol`` times the objective, or when the arithmetic
+        allows no further decrease.
+    max_iter : int, default=1000
+        Upper bound on the number of Newton steps.
+    random_state : int, default=0
+        Not used.
+    """
+
+    name: ClassVar[str] = "working-set"
+    needs_kinks: ClassVar[bool] = True
+
+    def unsupported(self, problem: Problem[Risk]) -> str | None:
+        return None if is_smooth(problem) else "a smooth risk"
+
+    def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
+        return True
+
+    def _minimise(
+        self,
+        problem: Problem[SmoothRisk],
+        start: Array | None,
+        memory: Memory | None,  # noqa: ARG002 - the curvature is computed anew
+    ) -> Solution:
+        state = _State(problem, problem.zeros() if start is None else start)
+        blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
+        convex = problem.risk.convex
+        tol = _sensible_tol(self.tol, problem)
+        eps = float(np.finfo(problem.dtype).eps)
+        gap, dual, stalled, n_iter, size = np.inf, -np.inf, 0, 0, FIRST_BLOCKS
+        decrease, converged = np.inf, False
+        while True:
+            gradient = state.settle()
+            value, previous_gap = state.value, gap
+            if convex:
+                dual = max(dual, state.dual_bound(gradient))
+                gap = value - dual
+            violations = problem.omega.violations(
+                state.weights, problem.weights(gradient), problem.lam
+            )
+            worst = float(violations.max(initial=0))
+            within = gap if convex else decrease
+            # An empty model is left even where features would gain less than the tolerance.
+            leave = n_iter == 0 and worst > 1e-9 * problem.lam and not state.weights.any()
+            converged = worst == 0 or (within <= tol * abs(value) and not leave)
+            progress = decrease > eps * abs(value) and (not convex or gap < 0.9 * previous_gap)
+            stalled = 0 if progress else stalled + 1
+            if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
+                break
+            live = blocks.norms(state.weights) > 0
+            size = max(size, 2 * int(live.sum()))
+            chosen = _most_violating(violations, live, size)
+            selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
+            steps, decrease = state.improve(
+                selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
+            )
+            n_iter += steps
+            size = int(1.5 * size)
+        if converged and tol <= POLISHED and state.weights.any():
+            # One more Newton step squares the error of the coefficients.
+            live = blocks.norms(state.weights) > 0
+            state.improve(select_blocks(blocks, live, state.weights.shape, problem.lam), 0.0, 1)
+            state.settle()
+            value = min(value, state.value)
+        return Solution(state.theta, value, gap if convex else None, n_iter, converged)
+
+
+@dataclass(frozen=True)
+class MultiplierMethodWorkingSets(MultiplierMethod):
+    """The method of multipliers over working sets, for risks and penalties with kinks.
+
+    Parameters
+    ----------
+    tol, max_iter, random_state
+        As in MultiplierMethod.
+    inner : Solver, default=WorkingSets()
+        Minimises the envelopes.
+    patience : int, default=100
+        Newton steps in one round, after which a softer envelope is tried.
+    """
+
+    inner: Solver[SmoothRisk] = field(default_factory=WorkingSets)
+    patience: int = 100
+
+    name: ClassVar[str] = "working-set"
+    needs_kinks: ClassVar[bool] = True
+
+    def suits(self, problem: Problem[Risk]) -> bool:  # noqa: ARG002 - any size will do
+        return True
+
+    def _minimise(
+        self, problem: Problem[KinkedRisk], start: Array | None, memory: Memory | None
+    ) -> Solution:
+        solver = replace(self, tol=_sensible_tol(self.tol, problem))
+        found = super(MultiplierMethodWorkingSets, solver)._minimise(problem, start, memory)
+        share = problem.penalty(found.theta)
+        if found.gap is None or not 0 < share <= NEARLY_EMPTY * abs(found.objective):
+            return found
+        # Multipliers approach a solution from around it; the empty model may be the better one.
+        empty = problem.zeros()
+        if problem.fit_intercept:
+            nothing = np.zeros((problem.X.shape[0], 1), dtype=problem.dtype)
+            constant = Problem(nothing, problem.risk, 1.0)
+            empty[:, -1] = MultiplierMethod(tol=self.tol).solve(constant).theta[:, -1]
+        value = problem.objective(empty)
+        if value > found.objective:
+            return found
+        gap = max(found.gap - (found.objective - value), 0.0)
+        return replace(found, theta=empty, objective=value, gap=gap)
+
+
+def _sensible_tol(tol: float, problem: Problem[Risk]) -> float:
+    """Return the tolerance; in single precision it is not below what can be computed in time."""
+    return max(tol, 0.1 * reachable_tol(0, problem.dtype)) if problem.dtype == np.float32 else tol
+
+
+def _most_violating(violations: Array, live: Array, size: int) -> Array:
+    """Return the blocks that are not zero, and of the others those that violate most."""
+    chosen = live.copy()
+    others = np.flatnonzero(~live & (violations > 0))
+    room = max(size - int(live.sum()), 1)
+    if others.size > room:
+        others = others[np.argpartition(-violations[others], room - 1)[:room]]
+    chosen[others] = True
+    return chosen
+
+
+class _State:
+    """Parameters, their scores, and what is known there."""
+
+    def __init__(self, problem: Problem[SmoothRisk], theta: Array) -> None:
+        self.problem = problem
+        self.theta = np.array(theta, dtype=problem.dtype)
+        self.scores = problem.scores(self.theta)
+        self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
+        self._columns: FeatureColumns | None = None
+        self._damping = LEAST_DAMPING
+
+    @property
+    def weights(self) -> Array:
+        return self.problem.weights(self.theta)
+
+    @property
+    def value(self) -> float:
+        return self.risk_value + self.problem.penalty(self.theta)
+
+    def settle(self) -> Array:
+        """Let the biases minimise the risk, and return the gradient in all parameters."""
+        if self.problem.fit_intercept:
+            settled = best_biases(self.problem.risk, self.scores)
+            self.theta[:, -1] += settled.biases
+            self.scores, self.risk_value = settled.scores, settled.value
+            self.residuals = settled.residuals
+        return self.problem.pull_back(self.residuals)
+
+    def dual_bound(self, gradient: Array) -> float:
+        """Return a lower bound on the optimum from the settled residuals and their gradient."""
+        inner = float(np.vdot(self.residuals.T, self.scores.T))
+        return dual_bound(self.problem, self.theta, gradient, self.risk_value - inner)
+
+    def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
+        """Take Newton steps on a working set; return how many, and by how much they decrease."""
+        columns = self._take(selection)
+        local = columns.places(selection.cols)
+        z = selection.take(self.weights)
+        steps, decrease = 0, 0.0
+        while steps < max_steps:
+            pulled = columns.pull_back(self.residuals)
+            gradient = pulled[selection.rows, local].astype(np.float64)
+            worst = float(selection.violations(z, gradient).max(initial=0))
+            if steps and worst <= tol:
+                break
+            step = self._model_step(columns, selection, z, gradient, FORCING * worst)
+            gained, z = self._search(columns, selection, z, gradient, step)
+            steps += 1
+            decrease += gained
+            if gained <= np.finfo(self.problem.dtype).eps * abs(self.risk_value):
+                break
+        weights = self.weights
+        weights[selection.rows, selection.cols] = z
+        return steps, decrease
+
+    def _minimiser(self, selection: Selection) -> Callable[[LocalModel, float], Step]:
+        """Return the function that minimises the model of a working set."""
+        size = selection.rows.size
+        if self.problem.is_sparse and size > FEW and has_numba() and selection.scalar:
+            return column_step
+        if size <= MAX_GRAM:
+            return gram_step
+        return column_step if has_numba() and selection.scalar else accelerated_step
+
+    def _take(self, selection: Selection) -> FeatureColumns:
+        """Return columns that cover the selection; they are copied rarely."""
+        numbers, d = selection.columns, self.problem.X.shape[1]
+        order = "F" if self._minimiser(selection) is column_step else "K"
+        if not self.problem.is_sparse and (d <= FEW_COLUMNS or 2 * numbers.size > d):
+            numbers = np.arange(d)
+        known = self._columns
+        fits = known is not None and (
+            self.problem.is_sparse or order == "K" or known.X.flags.f_contiguous
+        )
+        if known is None or not fits or not known.covers(numbers):
+            known = self._columns = None  # releases the memory before more is taken
+            known = self._columns = take_columns(self.problem.X, numbers, order)
+        return known
+
+    def _curvature(self) -> Curvature:
+        curvature = self.problem.risk.curvature(self.scores)
+        if self.problem.risk.convex:
+            return curvature
+        # Positive, and without the interaction of the classes above the curvature of most risks.
+        factor = 1 if self.problem.risk.n_outputs == 1 else 2
+        return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
+
+    def _model_step(
+        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, tol: float
+    ) -> Step:
+        risk = self.problem.risk
+        model = LocalModel(
+            columns,
+            self._curvature(),
+            selection,
+            z,
+            gradient,
+            self.residuals.sum(axis=0, dtype=np.float64) if self.problem.fit_intercept else None,
+            risk.null_direction,
+            risk.n_outputs,
+            self._damping,
+        )
+        return self._minimiser(selection)(model, tol)
+
+    def _search(
+        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, step: Step
+    ) -> tuple[float, Array]:
+        """Shorten the step until the objective decreases; return by how much, and the new z."""
+        risk, k = self.problem.risk, self.problem.risk.n_outputs
+        delta = step.z - z
+        ray = columns.scores(columns.weights(selection, delta, k))
+        if self.problem.fit_intercept:
+            ray = ray + step.biases.astype(ray.dtype)
+        penalty = selection.penalty(z)
+        before = self.risk_value + penalty
+        promised = float(gradient @ delta) + selection.penalty(step.z) - penalty
+        if self.problem.fit_intercept:
+            promised += float(self.residuals.sum(axis=0, dtype=np.float64) @ step.biases)
+        noise = 2 * float(np.finfo(self.problem.dtype).eps) * abs(before)
+        share = 1.0
+        for _ in range(MAX_REDUCTIONS):
+            scores = self.scores + self.problem.dtype.type(share) * ray
+            value, residuals = risk.value_gradient(scores)
+            moved = step.z if share == 1 else z + share * delta
+            after = value + selection.penalty(moved)
+            if after <= before + 1e-3 * share * min(promised, 0.0) + noise:
+                break
+            share *= 0.5
+        else:
+            self._damping = max(1e3 * self._damping, 1e-6)
+            return 0.0, z
+        if share == 1:
+            self._damping = max(0.01 * self._damping, LEAST_DAMPING)
+        else:
+            self._damping = max(10 * self._damping, 1e-6)
+        self.scores, self.risk_value, self.residuals = scores, value, residuals
+        if self.problem.fit_intercept:
+            self.theta[:, -1] += (share * step.biases).astype(self.theta.dtype)
+        return before - after, moved

@@ -1,0 +1,43 @@
+"""Quadratic models with their matrix, in NumPy and compiled."""
+
+import numpy as np
+import pytest
+
+from immax.penalties import ElasticNet, GroupNorm, L1Norm
+from immax.solvers import gram_descent
+from immax.solvers.gram_descent import GramModel
+from immax.solvers.selections import select_blocks
+
+
+def make_model(omega, p=30, seed=0, rank=None):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(rank or 2 * p, p))
+    blocks = omega.blocks((1, p))
+    selection = select_blocks(blocks, np.ones(blocks.weights.size, dtype=bool), (1, p), 5.0)
+    gradient = A.T @ rng.normal(size=A.shape[0])  # bounded below, whatever the rank
+    return GramModel(A.T @ A, gradient, rng.normal(size=p), selection)
+
+
+PENALTIES = [L1Norm(), ElasticNet(0.5), GroupNorm(np.arange(30) // 3)]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("omega", PENALTIES)
+def test_the_optimality_conditions_hold(omega, compiled, monkeypatch):
+    if compiled:
+        pytest.importorskip("numba")
+    monkeypatch.setattr(gram_descent, "SMALLEST_FOR_NUMBA", 0 if compiled else 10**9)
+    model = make_model(omega)
+    z = model.minimise(1e-10)
+    gradient = model.gradient + model.hessian @ (z - model.start)
+    assert model.selection.violations(z, gradient).max() <= 1e-8
+    assert np.count_nonzero(z) > 0
+
+
+@pytest.mark.parametrize("omega", PENALTIES)
+def test_a_singular_matrix_does_not_loop_for_ever(omega):
+    model = make_model(omega, rank=10)
+    z = model.minimise(1e-8)
+    gradient = model.gradient + model.hessian @ (z - model.start)
+    before = model.selection.violations(model.start, model.gradient).max()
+    assert model.selection.violations(z, gradient).max() <= 0.05 * before

@@ -1,0 +1,202 @@
+"""Penalties with kinks: every loss, penalty and form against CVXPY."""
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from problems import KINKED, make_data, make_margins, make_problem, make_risk
+from scipy import sparse
+
+from immax.losses.catalog import METHODS
+from immax.penalties import ElasticNet, GroupNorm, L1Norm, SquaredL2
+from immax.solvers import (
+    MultiplierMethodWorkingSets,
+    Problem,
+    UnsupportedProblemError,
+    WorkingSets,
+    choose,
+    local_models,
+    solve,
+    working_sets,
+)
+from immax.solvers.registry import select_solver
+
+GROUPS = np.array([0, 1, 1, 2, 0, 2])
+PENALTIES = {
+    "l1": L1Norm(),
+    "elasticnet": ElasticNet(0.3),
+    "group": GroupNorm(),
+    "groups": GroupNorm(GROUPS),
+}
+IMMAX = ("logistic-sum", "exponential-sum", *KINKED)
+
+
+def cvxpy_penalty(name, W):
+    """Return Omega as it is written in the documentation; W has a row for each feature."""
+    if name == "l1":
+        return cp.sum(cp.abs(W))
+    if name == "elasticnet":
+        return 0.3 * cp.sum(cp.abs(W)) + 0.7 * cp.sum_squares(W)
+    labels = np.arange(6) if name == "group" else GROUPS
+    return sum(
+        np.sqrt((labels == g).sum()) * cp.norm(cp.vec(W[labels == g], order="C"))
+        for g in np.unique(labels)
+    )
+
+
+def cvxpy_optimum(kind, penalty, c, X, y, weight, lam, intercept):
+    """Return the optimum of the same problem, written down directly from the paper."""
+    rho = make_margins(c)
+    loss, form = kind.split("-")
+    psi = {
+        "hinge": lambda u: cp.pos(1 - u),
+        "logistic": lambda u: cp.logistic(-u),
+        "exponential": lambda u: cp.exp(-u),
+    }[loss]
+    d = X.shape[1]
+    if c == 2:
+        W, b = cp.Variable((d, 1)), cp.Variable()
+        h = (X @ W)[:, 0] + (b if intercept else 0)
+        losses = psi(cp.multiply(h, np.where(y == 1, 1, -1) / rho[y]))
+    else:
+        W, b = cp.Variable((d, c)), cp.Variable((1, c))
+        h = X @ W + (np.ones((len(y), 1)) @ b if intercept else 0)
+        own = cp.sum(cp.multiply(h, np.eye(c)[y]), axis=1)
+        own = cp.reshape(own, (len(y), 1), order="C") @ np.ones((1, c))
+        margins = cp.multiply(own - h, 1 / rho[y][:, None])
+        others = np.array([[j for j in range(c) if j != k] for k in y])
+        rows = np.arange(len(y))
+        columns = [margins[rows, others[:, j]] for j in range(c - 1)]
+        if form == "max":
+            losses = psi(cp.min(cp.vstack(columns), axis=0))
+        elif loss == "logistic":
+            losses = cp.log_sum_exp(-margins, axis=1)
+        else:
+            losses = sum(psi(column) for column in columns)
+    objective = lam * cvxpy_penalty(penalty, W) + weight @ losses
+    problem = cp.Problem(cp.Minimize(objective))
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value
+
+
+def immax_risk(kind, c, y, weight):
+    if kind == "logistic-sum" and c > 2:
+        from immax.losses.risks import SoftmaxRisk
+        from immax.losses.spec import LossSpec
+
+        return SoftmaxRisk(LossSpec(make_margins(c)), y, weight, None)
+    return make_risk(kind, c, y, weight)
+
+
+def check_optimality(problem, theta, tol):
+    """Assert the optimality conditions of a smooth convex problem."""
+    _, residuals = problem.risk.value_gradient(problem.scores(theta))
+    gradient = problem.pull_back(residuals)
+    violations = problem.omega.violations(
+        problem.weights(theta), problem.weights(gradient), problem.lam
+    )
+    assert violations.max() <= tol * problem.lam
+    if problem.fit_intercept:
+        assert np.abs(gradient[:, -1]).max() <= 1e-7
+
+
+@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("kind", IMMAX)
+def test_every_loss_penalty_and_form_reaches_the_optimum_of_cvxpy(kind, penalty, c):
+    X, y, weight = make_data(c, n=25)
+    for lam, intercept in ((0.02, True), (0.1, False)):
+        problem = Problem(X, immax_risk(kind, c, y, weight), lam, intercept, PENALTIES[penalty])
+        expected = cvxpy_optimum(kind, penalty, c, X, y, weight, lam, intercept)
+        solution = solve(problem, tol=1e-7, max_iter=5000, polish=False)
+        assert solution.converged
+        assert solution.objective == pytest.approx(expected, rel=2e-6)
+        assert solution.gap >= 0
+        assert solution.objective - expected <= solution.gap + 1e-6 * expected
+        assert solution.objective == pytest.approx(problem.objective(solution.theta), rel=1e-12)
+
+
+@pytest.mark.parametrize("c", [2, 4])
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("kind", METHODS)
+def test_every_method_of_the_catalogue_meets_the_optimality_conditions(kind, penalty, c):
+    problem = replace(make_problem(kind, c), omega=PENALTIES[penalty])
+    solution = solve(problem, tol=1e-10, polish=False)
+    assert solution.converged
+    check_optimality(problem, solution.theta, 1e-4 if kind != "focal" else 1e-2)
+    if kind == "focal":
+        assert solution.gap is None
+    else:
+        assert solution.gap <= 1e-9 * solution.objective
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("c", [2, 4])
+def test_sparse_features_give_the_same_solution(c, penalty):
+    problem = replace(make_problem("immax", c), omega=PENALTIES[penalty])
+    dense = solve(problem, tol=1e-9)
+    thin = solve(replace(problem, X=sparse.csr_matrix(problem.X)), tol=1e-9)
+    np.testing.assert_allclose(thin.theta, dense.theta, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("c", [2, 4])
+def test_every_minimiser_of_the_model_gives_the_same_solution(c, penalty, monkeypatch):
+    problem = replace(make_problem("immax", c), omega=PENALTIES[penalty])
+    expected = solve(problem, tol=1e-8)
+    monkeypatch.setattr(working_sets, "gram_step", local_models.accelerated_step)
+    found = solve(problem, tol=1e-6, polish=False)
+    assert found.converged
+    assert found.objective <= expected.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["immax", "hinge-max"])
+def test_single_precision(kind):
+    X, y, weight = make_data(3)
+    X /= X.std(axis=0)
+    risk = make_risk(kind, 3, y, weight)
+    double = Problem(X, risk, 0.02, omega=L1Norm())
+    single = Problem(
+        X.astype(np.float32), make_risk(kind, 3, y, weight.astype(np.float32)), 0.02, omega=L1Norm()
+    )
+    expected, found = solve(double), solve(single)
+    assert found.theta.dtype == np.float32
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-3)
+
+
+def test_a_working_set_grows_until_nothing_is_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 400))
+    y = (X[:, :60].sum(axis=1) + rng.normal(size=80) > 0).astype(int)
+    problem = Problem(X, make_risk("ce", 2, y, np.full(80, 1 / 80)), 0.003, omega=L1Norm())
+    solution = solve(problem, tol=1e-9)
+    assert solution.converged
+    assert np.count_nonzero(problem.weights(solution.theta)) > 50
+    check_optimality(problem, solution.theta, 1e-5)
+
+
+def test_a_start_saves_iterations():
+    problem = replace(make_problem("immax", 3), omega=L1Norm())
+    cold = solve(problem, polish=False)
+    warm = solve(replace(problem, lam=0.98 * problem.lam), start=cold.theta, polish=False)
+    assert warm.n_iter < cold.n_iter
+
+
+def test_solvers_are_chosen_by_the_penalty():
+    smooth, kinked = make_problem("immax", 2), make_problem("hinge-max", 2)
+    assert choose(smooth) == choose(kinked) == "newton"
+    for problem, kind in ((smooth, WorkingSets), (kinked, MultiplierMethodWorkingSets)):
+        assert isinstance(select_solver(replace(problem, omega=L1Norm())), kind)
+    with pytest.raises(UnsupportedProblemError, match="the penalty 'l2'"):
+        solve(replace(smooth, omega=L1Norm()), "newton")
+    with pytest.raises(UnsupportedProblemError, match="a penalty with kinks"):
+        solve(replace(smooth, omega=SquaredL2()), "working-set")
+    with pytest.raises(UnsupportedProblemError, match="needs a smooth risk"):
+        WorkingSets().solve(replace(kinked, omega=L1Norm()))
+
+
+def test_too_few_iterations_are_reported():
+    problem = replace(make_problem("immax", 3, lam=1e-4), omega=L1Norm())
+    assert not solve(problem, max_iter=1).converged
