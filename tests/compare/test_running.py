@@ -60,7 +60,7 @@ def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "__version__", "0.2.0")
     X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
     compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["a39f6fa14e1ed095"]
+    assert [path.name for path in tmp_path.iterdir()] == ["d1bdba438ba28656"]
 
 
 def test_a_damaged_fold_is_fitted_again(tmp_path):
