@@ -251,10 +251,23 @@ def load_model(path: str | Path, *, max_bytes: int = MOST_BYTES) -> ModelFile:
         raise ModelFileError(f"{path} cannot be loaded: {error}") from error
     if not (hasattr(model, "predict") and hasattr(model, "classes_")):
         raise ModelFileError(f"{path} holds a {type(model).__name__}, which is not a classifier")
+    if not _describes(about, model):
+        raise ModelFileError(f"{path} was altered: it does not describe its model")
     try:
         return ModelFile(model, _schema(about, model), about["target"], about["metric"], about)
     except Exception as error:
         raise ModelFileError(f"{path} is damaged: {error}") from error
+
+
+def _describes(about: About, model: Any) -> bool:
+    """Whether counts and versions have the types that they should have."""
+    counts: Any = about.get("counts")
+    known = counts is None or (
+        isinstance(counts, list)
+        and len(counts) == len(model.classes_)
+        and all(isinstance(count, int) and count >= 0 for count in counts)
+    )
+    return known and isinstance(about.get("versions", {}), dict)
 
 
 def _schema(about: About, model: Any) -> Schema | None:
