@@ -453,7 +453,7 @@ def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
 def _path(models: Mapping[str, Pipeline], comparison: Comparison) -> Picture | None:
     for pipeline in models.values():
         search = _search_of(pipeline)
-        if getattr(search, "penalty", "l2") != "l2":
+        if hasattr(search, "best_lam_") and getattr(search, "penalty", "l2") != "l2":
             features = pipeline[:-1].transform(comparison.X)
             names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
             labels = comparison.classes[comparison.codes]
