@@ -33,7 +33,7 @@ TIE = 1e-9
 FOLD_WEIGHT = 0.5
 """How much of the correction of Nadeau and Bengio is added to the variance over test samples.
 
-``python benchmarks/verdict.py`` shows the error rates of 0, 1/2 and 1: with 0 they are up to three
+``python benchmarks/verdict.py`` shows the error rates of 0, 1/2 and 1: with 0 they are up to five
 times the nominal one where there is nothing to learn, and with 1 there is little power left.
 """
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from immax.arrays import Array
 from immax.solvers.memory import Memory
-from immax.solvers.problem import Problem, Risk, Solution
+from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 from immax.solvers.registry import solve
 
 __all__ = ["solve_grid"]
@@ -56,8 +56,11 @@ def solve_grid(
             if not problem.omega.smooth:  # a correction would fill the zeros
                 start, guess = before.neighbour(above), None
             memory.scores = guess
+            # L-BFGS alone can stop early: Newton's method would solve every cell to the end.
+            quick = not certify and is_smooth(problem) and problem.omega.smooth
             solution = solve(
                 problem,
+                "lbfgs" if quick else "auto",
                 start=start,
                 tol=tol,
                 max_iter=max_iter,
