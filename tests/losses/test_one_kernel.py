@@ -99,9 +99,11 @@ PLACES: dict[Callable[[ast.AST], bool], set[str]] = {
     has_focal_factor: FOCAL,
     has_guard: FOCAL,
     has_adjustment: ROWS | {"torch/composite.py"},
-    # Two closed forms of it are no adjustments: a method for two classes as the shift of a single
-    # score (risks), and the stationary distribution for a single temperature (links).
-    has_target_offset: ROWS | {"torch/composite.py", "losses/risks.py", "links.py"},
+    # Some closed forms of it are no adjustments: a method for two classes as the shift of a single
+    # score (risks), and the stationary distribution for a single temperature (links, in NumPy and
+    # in PyTorch); the divisor of soft targets needs the sum over the other classes.
+    has_target_offset: ROWS
+    | {"torch/composite.py", "losses/risks.py", "links.py", "torch/links.py"},
     has_softmax_of_others: ROWS,
 }
 

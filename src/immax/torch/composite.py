@@ -13,8 +13,9 @@ from torch import Tensor
 
 from immax.torch.call import Call, class_values
 from immax.torch.focal import focal_loss_of
+from immax.torch.table import Table
 
-__all__ = ["adjusted_logits", "composite_loss"]
+__all__ = ["adjusted_logits", "adjusted_rows", "composite_loss", "lower_targets"]
 
 
 def _along_classes(column: Tensor, logits: Tensor) -> Tensor:
@@ -55,6 +56,48 @@ def adjusted_logits(logits: Tensor, call: Call) -> Tensor:
         dropped = dropped.scatter(1, indices.unsqueeze(1), False)
         z = z.masked_fill(dropped, -torch.inf)
     return z
+
+
+def adjusted_rows(h: Tensor, table: Table, temperature: Tensor | None) -> Tensor:
+    """Return ``h_j scale_j / temperature + offset_j``, with the classes along the last dimension.
+
+    Parameters
+    ----------
+    h : Tensor of shape (…, C)
+        Scores.
+    table : Table
+        Gives scale and offset.
+    temperature : Tensor, optional
+        Whatever divides the scores; one by default.
+
+    Returns
+    -------
+    Tensor
+    """
+    z = h if temperature is None else h / temperature
+    if table.scale is not None:
+        z = z * table.scale
+    return z if table.offset is None else z + table.offset
+
+
+def lower_targets(z: Tensor, table: Table, same: Tensor) -> Tensor:
+    """Return logits with the target offset of every class taken from its own row.
+
+    Parameters
+    ----------
+    z : Tensor of shape (N, C, C)
+        Logits; row k is for the target k.
+    table : Table
+    same : Tensor of bool, shape (C, C)
+        The identity.
+
+    Returns
+    -------
+    Tensor of shape (N, C, C)
+    """
+    if table.target_offset is None:
+        return z
+    return z - torch.where(same, table.target_offset, 0.0)
 
 
 def composite_loss(logits: Tensor, call: Call, label_smoothing: float = 0.0) -> Tensor:

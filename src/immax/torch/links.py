@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from immax.torch.checks import is_traced
+from immax.torch.composite import adjusted_rows, lower_targets
 from immax.torch.focal import focal_terms
 from immax.torch.precision import working_dtype
 from immax.torch.states import States, current_states, index_tensor
@@ -173,13 +174,8 @@ def _temperature_chain(h: Tensor, temperature: Tensor, states: States, own: bool
 
 def _one_temperature(h: Tensor, table: Table) -> Tensor:
     """Return ``log q`` where row k is ``softmax(z - target_offset_k u_k)``, u unit vectors."""
-    z = h
-    if table.temperature is not None:
-        z = z / table.temperature[:1]
-    if table.scale is not None:
-        z = z * table.scale
-    if table.offset is not None:
-        z = z + table.offset
+    temperature = None if table.temperature is None else table.temperature[:1]
+    z = adjusted_rows(h, table, temperature)
     log_p = torch.log_softmax(z, 1)
     if table.target_offset is not None:
         # q_k ∝ p_k (1 - p_k + p_k e^{-target_offset_k})
@@ -192,17 +188,10 @@ def _one_temperature(h: Tensor, table: Table) -> Tensor:
 
 def _full_chain(h: Tensor, table: Table) -> Tensor:
     """Return ``log q`` less the logarithm of the focal slope; there is a state for each class."""
-    z = h.unsqueeze(1)
-    if table.temperature is not None:
-        z = z / table.temperature.unsqueeze(1)
-    if table.scale is not None:
-        z = z * table.scale
-    if table.offset is not None:
-        z = z + table.offset
+    temperature = None if table.temperature is None else table.temperature.unsqueeze(1)
+    z = adjusted_rows(h.unsqueeze(1), table, temperature)
     same = torch.eye(h.shape[1], dtype=torch.bool, device=h.device)
-    z = z.expand(-1, same.shape[0], -1)
-    if table.target_offset is not None:
-        z = z - torch.where(same, table.target_offset, 0.0)
+    z = lower_targets(z.expand(-1, same.shape[0], -1), table, same)
     log_rows = torch.log_softmax(z, 2)
     if table.droppable is not None and table.drop_rate > 0:
         rate = torch.tensor(table.drop_rate, dtype=h.dtype, device=h.device)

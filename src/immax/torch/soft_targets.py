@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from immax.torch.composite import adjusted_rows
 from immax.torch.focal import focal_loss_of
 from immax.torch.states import States, current_states, index_tensor
 from immax.torch.table import Table
@@ -89,11 +90,7 @@ def _losses(h: Tensor, target: Tensor, call: SoftCall) -> Tensor:
         if size < h.shape[1]:
             members = index_tensor(states.order[begin : begin + size], h)
             begin += size
-        z = h if table.temperature is None else h / table.temperature[first]
-        if table.scale is not None:
-            z = z * table.scale
-        if table.offset is not None:
-            z = z + table.offset
+        z = adjusted_rows(h, table, None if table.temperature is None else table.temperature[first])
         total = total + _losses_of_members(z, target, members, weight, call)
     return total
 
