@@ -7,7 +7,7 @@ from sklearn.preprocessing import scale
 
 from immax import IMMAXClassifier
 from immax.paths import path
-from immax.plots import CoefficientPathDisplay, plot_path
+from immax.plots import CoefficientPathDisplay, plot_coefficient_path
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_a_line_for_each_feature_and_the_number_of_features(iris, ax):
 def test_two_classes_show_signs(iris, ax):
     X, y = iris
     fitted = path(X, y == 1, n_lams=5, ratio=0.01)
-    assert plot_path(fitted, ax=ax) is ax
+    assert plot_coefficient_path(fitted, ax=ax) is ax
     display = CoefficientPathDisplay.from_path(fitted)
     assert (display.sizes < 0).any()
     assert display.names[0].startswith("feature ")

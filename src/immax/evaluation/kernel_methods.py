@@ -19,9 +19,10 @@ def _kernel_machine(*, equal: bool) -> Builder:
         Cs = [setting.class_counts().size ** 2 * C for C in SUM_ONE_CS]
         if equal:
             return setting.search(IMMAXSVC(margins="equal"), {"C": Cs})
-        family = PowerFamily(values=tuple(setting.powers))
+        own = PowerFamily(values=tuple(setting.powers))
 
         def search(metric: Metric | None) -> Classifier:
+            family: str | PowerFamily = own if metric is None else "auto"
             return IMMAXSVCCV(family=family, Cs=Cs, cv=setting.cv(), **setting.purpose(metric))
 
         return setting.for_each_aim(search)

@@ -75,14 +75,16 @@ def _immax(
     *,
     powers: Sequence[float] | None = None,
     rule: str = "auto",
-    one_se: bool = True,
+    one_se: bool | str = "auto",
     leave_one_out: bool = False,
     penalty: str = "l2",
 ) -> Builder:
     def make(setting: Setting) -> Tuned:
-        family = PowerFamily(values=tuple(setting.powers if powers is None else powers))
+        own = PowerFamily(values=tuple(setting.powers if powers is None else powers))
 
         def search(metric: Metric | None) -> Classifier:
+            # An aim calls for class weights beside margins: the search's own family has both.
+            family: str | PowerFamily = "auto" if metric and powers is None else own
             return IMMAXClassifierCV(
                 loss,
                 lams=setting.lams if penalty == "l2" else None,

@@ -2,7 +2,7 @@
 
 from immax.plots.bound_curve import BoundCurveDisplay, plot_bound_curve
 from immax.plots.certificate import CertificateDisplay, plot_certificate
-from immax.plots.coefficient_path import CoefficientPathDisplay, plot_path
+from immax.plots.coefficient_path import CoefficientPathDisplay, plot_coefficient_path
 from immax.plots.comparison import ComparisonDisplay, plot_comparison
 from immax.plots.decision_curve import DecisionCurveDisplay, plot_decision_curve
 from immax.plots.margins import MarginsDisplay, plot_margins
@@ -28,10 +28,10 @@ __all__ = [
     "ThresholdCurveDisplay",
     "plot_bound_curve",
     "plot_certificate",
+    "plot_coefficient_path",
     "plot_comparison",
     "plot_decision_curve",
     "plot_margins",
-    "plot_path",
     "plot_precision_recall",
     "plot_ranks",
     "plot_reliability",

@@ -17,7 +17,7 @@ from immax.plots.display import Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CoefficientPathDisplay", "plot_path"]
+__all__ = ["CoefficientPathDisplay", "plot_coefficient_path"]
 
 MOST_LINES = 60  # features, by their largest coefficient
 MOST_NAMES = 7  # in the legend
@@ -134,7 +134,7 @@ class CoefficientPathDisplay(Display):
         return self
 
 
-def plot_path(
+def plot_coefficient_path(
     fitted: CoefficientPath,
     feature_names: Sequence[str] | None = None,
     lam: float | None = None,
