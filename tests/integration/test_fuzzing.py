@@ -1,6 +1,6 @@
 """Every command with generated tables and mutated files: an answer, or one line and an exit code.
 
-About two thousand calls, within one process, so that they take less than a minute.
+About 1,700 calls, within one process, so that they take less than a minute.
 """
 
 import io
