@@ -398,6 +398,23 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @available_if(_offers_proba)
+    def decision_proba(self, X: Features) -> Array:
+        """Return the class probabilities that decisions are made by, those of ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        self._check_refitted()
+        return _proba(self.best_estimator_, self.best_calibration_, X)
+
     def predict(self, X: Features) -> Array:
         """Predict labels by the chosen rule.
 
@@ -414,7 +431,7 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         self._check_refitted()
         if isinstance(self.best_rule_, str):
             return self.best_estimator_.predict(X)
-        return self.best_rule_.predict(_proba(self.best_estimator_, self.best_calibration_, X))
+        return self.best_rule_.predict(self.decision_proba(X))
 
 
 def _proba(model: Any, calibration: ScoreCalibration | None, X: Features) -> Array:
