@@ -88,6 +88,7 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
     tol: float
     max_iter: int
     random_state: int | np.random.RandomState | None
+    warm_start: bool = False
 
     @abstractmethod
     def _make_loss(self, data: TrainingData) -> L:
@@ -146,6 +147,7 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
         solution = solve(
             problem,
             self.solver,
+            start=self._start(data.classes, problem) if self.warm_start else None,
             tol=self.tol,
             max_iter=int(self.max_iter),
             random_state=int(check_random_state(seed).randint(2**31 - 1)),
@@ -202,6 +204,18 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
         omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1])
         lam, intercept = float(self.lam), bool(self.fit_intercept)
         return Training(data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega))
+
+    def _start(self, classes: Array, problem: Problem[Risk]) -> Array | None:
+        """Return the parameters of an earlier fit to the same classes and features, or None."""
+        if not hasattr(self, "coef_") or not np.array_equal(self.classes_, classes):
+            return None
+        start = problem.zeros()
+        if self.coef_.shape != problem.weights(start).shape:
+            return None
+        problem.weights(start)[:] = self.coef_
+        if problem.fit_intercept:
+            start[:, -1] = self.intercept_
+        return start
 
     @property
     def penalty_has_kinks(self) -> bool:
