@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from immax.distributed.parquet_files import list_parquet_files
 from immax.errors import WrongCall
 from immax.optional import optional_import
 from immax.tabular.number_formats import NEEDS_ARROW
@@ -30,14 +31,7 @@ def open_folder(folder: Path) -> TableFile:
     WrongCall
         If there are no Parquet files, or files with different columns.
     """
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in (".parquet", ".pq")
-        and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
-    )
-    if not files:
-        raise WrongCall(f"the folder {folder} holds no Parquet files")
+    files = list_parquet_files(folder)
     with named_errors(folder, "Parquet"):
         return _open_parts(folder, files, {file: _partition(file, folder) for file in files})
 
