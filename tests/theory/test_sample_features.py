@@ -3,13 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from immax import IMMAXClassifier, IMMAXClassifierCV
+from immax.decisions import Costs, DecisionClassifierCV
 from immax.theory import certificate, split_certificate
 from immax.theory.sample_features import describe_features, split_features
 
@@ -49,12 +53,56 @@ def test_the_split_computes_features_from_one_part(frame):
 
 def test_searches_and_kernel_machines():
     search = make_pipeline(StandardScaler(), IMMAXClassifierCV(lams=[1e-2], cv=3)).fit(X, Y)
-    model = split_features(search, X, Y, 0.5, 0)[0]
+    model = split_features(search, X, Y, 0.5, 0)[0].best_estimator_
     assert model.lam == search[-1].best_lam_
     np.testing.assert_allclose(model.margins_, search[-1].best_margins_)
     model, _, rest, _ = split_features(SVC().fit(X, Y), X, Y, 0.5, 0)
     first = np.setdiff1d(np.arange(600), rest)
     assert model.gamma == pytest.approx(1 / (2 * X[first].var()))
+
+
+@pytest.mark.parametrize("aim", ["f1", "balanced_accuracy", Costs([1.0, 5.0])])
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_the_split_keeps_the_rule_of_an_aim(loss, aim):
+    X, y = make_blobs([500, 60], centers=[[-1, 0], [1, 0]], random_state=0)
+    search = IMMAXClassifierCV(loss, aim=aim, lams=[1e-2], cv=3)
+    model = make_pipeline(StandardScaler(), search).fit(X, y)
+    fitted, features, rest, _ = split_features(model, X, y, 0.5, 0)
+    assert fitted.best_rule_ == model[-1].best_rule_
+    assert fitted.best_estimator_ is not model[-1].best_estimator_
+    found = split_certificate(model, X, y)
+    assert found.training_error == pytest.approx(np.mean(fitted.predict(features) != y[rest]))
+    assert found.best.total > certificate(model, X, y).best.total
+
+
+@pytest.mark.parametrize("c", [2, 3])
+def test_a_pipeline_within_a_model_with_a_rule(c):
+    X, y = make_blobs([300, 60, 40][:c], centers=3 * np.eye(c), random_state=0)
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    model = DecisionClassifierCV(inner, "balanced_accuracy", cv=3).fit(X, y)
+    found = certificate(model, X, y)
+    assert found.training_error == pytest.approx(np.mean(model.predict(X) != y))
+    assert "as by StandardScaler" in str(found)
+    assert split_certificate(model, X, y).n_samples == len(y) // 2
+    grid = GridSearchCV(inner, {"logisticregression__C": [0.1, 1.0]}, cv=3).fit(X, y)
+    error = certificate(grid, X, y).training_error
+    assert error == pytest.approx(1 - grid.score(X, y))
+
+
+def test_rules_that_have_no_certificate_say_what_does():
+    X, y = make_blobs([300, 60, 40], centers=2 * np.eye(3), random_state=0)
+    costs = np.arange(9.0).reshape(3, 3) * (1 - np.eye(3))
+    model = DecisionClassifierCV(LogisticRegression(), Costs(costs), cv=3).fit(X, y)
+    for bounds in (certificate, split_certificate):
+        with pytest.raises(ValueError, match=r"not of each pair of classes.*estimator_"):
+            bounds(model, X, y)
+    assert certificate(model.estimator_, X, y).n_samples == 400
+    abstains = DecisionClassifierCV(LogisticRegression(), Costs([1.0, 1.0, 1.0], 0.1), cv=3)
+    with pytest.raises(ValueError, match="with abstention"):
+        split_certificate(abstains.fit(X, y), X, y)
+    bayes = DecisionClassifierCV(CalibratedClassifierCV(SVC(), cv=3), "f1_macro", cv=3).fit(X, y)
+    with pytest.raises(TypeError, match="linear classifier or a kernel machine"):
+        certificate(bayes, X, y)
 
 
 def test_bad_input():

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["DaskIMMAXLGBMClassifier", "DaskIMMAXXGBClassifier"]
+__all__ = [
+    "DaskBaselineClassifier",
+    "DaskIMMAXClassifier",
+    "DaskIMMAXLGBMClassifier",
+    "DaskIMMAXXGBClassifier",
+]
 
 _ESTIMATORS = {
+    "DaskBaselineClassifier": "linear",
+    "DaskIMMAXClassifier": "linear",
     "DaskIMMAXXGBClassifier": "xgboost",
     "DaskIMMAXLGBMClassifier": "lightgbm",
 }

@@ -324,7 +324,8 @@ def split_certificate(
     A scaler, an imputer or ``gamma="scale"`` that was fitted to the sample makes the features
     depend on it, and the theorems are for features that do not. Here they are fitted anew to one
     part of the sample; the classifier is fitted to all of it, and the bounds come from the other
-    part.
+    part. A rule that a search has found for an aim is kept: as a shift of the scores it is part of
+    the bias, and the bounds are for all biases at once.
 
     Parameters
     ----------

@@ -16,11 +16,11 @@ from immax.penalties.registry import group_numbers
 from immax.theory.decision_shifts import decision_shift
 from immax.theory.rademacher import row_norms
 
-__all__ = ["Chosen", "Hypothesis", "hypothesis", "unwrap_search"]
+__all__ = ["Chosen", "Hypothesis", "hypothesis", "inner_name", "unwrap_search"]
 
 
 class Hypothesis(NamedTuple):
-    """Scores ``w . phi(x)`` of a sample. A bias is the weight of a further feature that is one.
+    """Scores ``w · phi(x)`` of a sample. A bias is the weight of a further feature that is one.
 
     The highest score is the class that the model predicts.
     """
@@ -32,7 +32,7 @@ class Hypothesis(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A classifier, and the rule by which a search predicts with it if not its own."""
+    """A classifier, and the rule that takes the place of its own."""
 
     model: Any
     rule: Any = None  # a Rule
@@ -40,25 +40,45 @@ class Chosen(NamedTuple):
 
 
 def unwrap_search(model: Any) -> Chosen:
-    """Return the classifier that a search has chosen, and its rule if that is not the model's own.
+    """Return the classifier that a model predicts by, and its rule if that is not its own.
 
     Parameters
     ----------
     model : fitted classifier
-        A search has ``best_estimator_``; other models are returned as they are.
+        A search has ``best_estimator_``, and a classifier with a rule of its own has
+        ``rule_`` and ``estimator_`` or ``model``; other models are returned as they are.
 
     Returns
     -------
     Chosen
     """
     chosen = Chosen(model)
-    while hasattr(chosen.model, "best_estimator_"):
-        search = chosen.model
-        chosen = chosen._replace(model=search.best_estimator_)
-        if hasattr(getattr(search, "best_rule_", None), "gains"):
-            calibration = getattr(search, "best_calibration_", None)
-            chosen = Chosen(search.best_estimator_, search.best_rule_, calibration)
+    while name := inner_name(chosen.model):
+        outer = chosen.model
+        chosen = chosen._replace(model=getattr(outer, name))
+        rule = getattr(outer, "best_rule_", getattr(outer, "rule_", None))
+        if chosen.rule is None and hasattr(rule, "gains"):
+            calibration = getattr(outer, "best_calibration_", None)
+            chosen = Chosen(chosen.model, rule, calibration)
     return chosen
+
+
+def inner_name(model: Any) -> str | None:
+    """Return the attribute that holds the classifier of a search, or of a model with a rule.
+
+    Parameters
+    ----------
+    model : fitted classifier
+
+    Returns
+    -------
+    str or None
+        None if the model predicts by itself.
+    """
+    if hasattr(model, "best_estimator_"):
+        return "best_estimator_"
+    names = ("estimator_", "model") if hasattr(model, "rule_") else ()
+    return next((name for name in names if hasattr(model, name)), None)
 
 
 def hypothesis(model: Any, X: Features) -> Hypothesis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from immax.arrays import Array, Features
-from immax.theory.hypotheses import unwrap_search
+from immax.theory.hypotheses import inner_name, unwrap_search
 
 __all__ = ["describe_features", "split_features"]
 
@@ -36,10 +37,11 @@ def describe_features(model: Any, X: Features) -> tuple[Any, Features, str]:
     condition : str
     """
     check_is_fitted(model)
+    steps, model = _split_pipeline(model)
     names = []
-    if isinstance(model, Pipeline):
-        names = [type(step).__name__ for _, step in model.steps[:-1] if step != "passthrough"]
-        X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
+    if steps is not None:
+        names = [type(step).__name__ for _, step in steps.steps if step != "passthrough"]
+        X = steps.transform(X)
     if getattr(unwrap_search(model).model, "gamma", None) == "scale":
         names.append('gamma="scale"')
     condition = (
@@ -71,7 +73,8 @@ def split_features(
     Returns
     -------
     model : fitted classifier
-        Fitted to the features of all samples.
+        Fitted to the features of all samples. A search predicts by it with the rule that was
+        found for the aim: the bounds are for all rules at once, so that it need not be found anew.
     X : array-like or sparse matrix
         Features of the other part.
     rest : ndarray of int
@@ -86,35 +89,53 @@ def split_features(
     splitter = StratifiedShuffleSplit(1, train_size=share, random_state=random_state)
     first, rest = next(splitter.split(np.zeros((labels.size, 1)), labels))
     features: Features = X
-    classifier = model
-    if isinstance(model, Pipeline):
-        classifier = model[-1]
-        if len(model) > 1:
-            steps = clone(model[:-1]).fit(_safe_indexing(X, first), labels[first])
-            features = steps.transform(X)
-    own, rule, _ = unwrap_search(classifier)
-    if rule is not None:
-        raise ValueError(
-            "the search has chosen a rule for an aim, which the split cannot choose again; "
-            "use certificate, whose bounds assume that the features were fixed"
-        )
-    copy = clone(own)
-    if getattr(copy, "gamma", None) == "scale":
+    steps, classifier = _split_pipeline(model)
+    if steps is not None:
+        features = clone(steps).fit(_safe_indexing(X, first), labels[first]).transform(X)
+    refitted = clone(unwrap_search(classifier).model)
+    if getattr(refitted, "gamma", None) == "scale":
         part = _safe_indexing(features, first)
-        spread = float(
-            part.multiply(part).mean() - part.mean() ** 2
-            if hasattr(part, "multiply")
-            else np.var(part)
-        )
-        copy.set_params(gamma=1 / (part.shape[1] * spread) if spread else 1.0)
-    copy.fit(features, labels)
+        spread = _variance(part)
+        refitted.set_params(gamma=1 / (part.shape[1] * spread) if spread else 1.0)
+    refitted.fit(features, labels)
     return (
-        copy,
+        _replace_choice(classifier, refitted),
         _safe_indexing(features, rest),
         rest,
         f"none on the features: they were computed from {first.size:,} other samples, and the "
         f"classifier was fitted anew, to the features of all {labels.size:,}.",
     )
+
+
+def _split_pipeline(model: Any) -> tuple[Pipeline | None, Any]:
+    """Return the preprocessing steps of a model, if it has any, and its classifier.
+
+    The pipeline may be the model itself, or the classifier of a search or of a model with a rule.
+    """
+    if isinstance(model, Pipeline):
+        steps = [step for step in model.steps[:-1] if step[1] is not None]
+        inner, classifier = _split_pipeline(model[-1])
+        steps += [] if inner is None else inner.steps
+        return Pipeline(steps) if steps else None, classifier
+    name = inner_name(model)
+    if name is None:
+        return None, model
+    found, classifier = _split_pipeline(getattr(model, name))
+    return (None, model) if found is None else (found, _with_inner(model, name, classifier))
+
+
+def _replace_choice(model: Any, classifier: Any) -> Any:
+    """Return a copy of a search, or of a model with a rule, that predicts by another classifier."""
+    name = inner_name(model)
+    if name is None:
+        return classifier
+    return _with_inner(model, name, _replace_choice(getattr(model, name), classifier))
+
+
+def _with_inner(model: Any, name: str, inner: Any) -> Any:
+    outer = copy(model)
+    setattr(outer, name, inner)
+    return outer
 
 
 def _variance(X: Features) -> float:
