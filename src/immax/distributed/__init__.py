@@ -7,6 +7,7 @@ from importlib import import_module
 __all__ = [
     "DaskBaselineClassifier",
     "DaskIMMAXClassifier",
+    "DaskIMMAXClassifierCV",
     "DaskIMMAXLGBMClassifier",
     "DaskIMMAXXGBClassifier",
 ]
@@ -14,6 +15,7 @@ __all__ = [
 _ESTIMATORS = {
     "DaskBaselineClassifier": "linear",
     "DaskIMMAXClassifier": "linear",
+    "DaskIMMAXClassifierCV": "search",
     "DaskIMMAXXGBClassifier": "xgboost",
     "DaskIMMAXLGBMClassifier": "lightgbm",
 }

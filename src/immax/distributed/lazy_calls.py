@@ -18,7 +18,12 @@ except ModuleNotFoundError as error:
 
 __all__ = ["LazyCall", "call_lazily", "mean_accuracy"]
 
-NAMED = ("predict_proba", "predict_log_proba", "decision_function")  # columns are classes
+NAMED = (
+    "predict_proba",
+    "predict_log_proba",
+    "decision_proba",
+    "decision_function",
+)  # columns are classes
 
 
 class LazyCall:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from immax.distributed.clients import ClientParameter, resolve_client
-from immax.distributed.collections import check_collections
+from immax.distributed.clients import resolve_client
+from immax.distributed.collections import check_collections, feature_names
 from immax.distributed.dask_parts import place_parts
-from immax.distributed.lazy_calls import call_lazily, mean_accuracy
+from immax.distributed.lazy_predictions import LazyPredictions
 from immax.distributed.parted_classifiers import FittedToParts, PartedBaseline, PartedIMMAX
 from immax.linear import BaselineClassifier, IMMAXClassifier
-from immax.linear_base import has_proba
 
-__all__ = ["DaskBaselineClassifier", "DaskIMMAXClassifier", "copy_fit"]
+__all__ = ["DaskBaselineClassifier", "DaskIMMAXClassifier"]
 
 
-class DaskLinear(ClientParameter, FittedToParts):
+class DaskLinear(LazyPredictions, FittedToParts):
     """Fits to Dask collections, and lazy predictions for them."""
-
-    _local: ClassVar[type[IMMAXClassifier] | type[BaselineClassifier]]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to the rows of all partitions.
@@ -54,127 +49,12 @@ class DaskLinear(ClientParameter, FittedToParts):
         client = resolve_client(self.client)
         X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
         self._fit_parts(place_parts(client, X, y, sample_weight))
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
+        names = feature_names(X)
+        if names is not None:
+            self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
-
-    def to_local(self) -> Any:
-        """Return the fitted model as an estimator for data in memory.
-
-        Returns
-        -------
-        IMMAXClassifier or BaselineClassifier
-            It saves to the same model files.
-        """
-        check_is_fitted(self)
-        return copy_fit(self, self._local)
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the scores of each row, lazily.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-            Of the kind of X; for two classes the score of ``classes_[1]``.
-        """
-        return self._lazily("decision_function", X)
-
-    def predict(self, X: Any) -> Any:
-        """Return the label of each row by ``rule``, lazily.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        dask.array.Array or dask.dataframe.Series
-        """
-        return self._lazily("predict", X)
-
-    @available_if(has_proba)
-    def predict_proba(self, X: Any) -> Any:
-        """Return class probabilities of each row, lazily.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        dask.array.Array or dask.dataframe.DataFrame
-            With a column for each class.
-        """
-        return self._lazily("predict_proba", X)
-
-    @available_if(has_proba)
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithms of the class probabilities, lazily.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        dask.array.Array or dask.dataframe.DataFrame
-        """
-        return self._lazily("predict_log_proba", X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of the labels.
-
-        Parameters
-        ----------
-        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-            Features.
-        y : dask.array.Array or dask.dataframe.Series of shape (n,)
-            True labels.
-        sample_weight : dask.array.Array or dask.dataframe.Series, optional
-            Sample weights.
-
-        Returns
-        -------
-        float
-        """
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
-        return mean_accuracy(self.predict(X), y, sample_weight, resolve_client(self.client))
-
-    def _lazily(self, method: str, X: Any) -> Any:
-        local = self.to_local()
-        return call_lazily(local, method, check_collections(X))
-
-
-def copy_fit(fitted: Any, kind: type[Any]) -> Any:
-    """Return a local estimator with the parameters and attributes of a fitted one.
-
-    Parameters
-    ----------
-    fitted : estimator
-        A fitted estimator whose parameters are those of ``kind``, and more.
-    kind : type
-        The class of the local estimator.
-
-    Returns
-    -------
-    estimator
-    """
-    params = fitted.get_params(deep=False)
-    local = kind(**{name: params[name] for name in kind._get_param_names()})
-    for name, value in vars(fitted).items():
-        if name.endswith("_") and not name.startswith("_") and name != "n_rounds_":
-            setattr(local, name, value)
-    return local
 
 
 class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):

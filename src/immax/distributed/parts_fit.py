@@ -37,7 +37,7 @@ class PartedData(NamedTuple):
     classes: Array
     counts: Vector  # (c,), total weights
     radii: Vector | None  # (c,), the largest norms
-    held_out: Array  # (c, folds), numbers of rows
+    held_out: Array  # (c, folds), total weights
     n_features: int
 
 

@@ -41,7 +41,7 @@ class SampledRows(NamedTuple):
     y: list[Array]
     weight: list[Array]
     places: list[Array]
-    held_out: Array  # (c, folds) numbers of rows, of all rows
+    held_out: Array  # (c, folds), total weights of all rows
 
 
 def sampling_rates(counts: Vector, n_rows: int, n_entries: int, n_parameters: int) -> Vector:
@@ -98,7 +98,7 @@ def draw_rows(part: RowPart, rates: Vector, n_folds: int, seed: int) -> SampledR
     chosen = np.flatnonzero(uniform_numbers(part.places, seed) < rates[part.y])
     held_out = np.zeros((len(rates), max(n_folds, 1)))
     if part.folds is not None:
-        np.add.at(held_out, (part.y, part.folds), 1)
+        np.add.at(held_out, (part.y, part.folds), part.weight)
     return SampledRows(
         [part.X[chosen]],
         [part.y[chosen]],
