@@ -1,6 +1,6 @@
 """Linear models on a local Dask cluster beside the fit in memory and dask-ml.
 
-    python benchmarks/distributed.py [SIZE …] [--workers 1 2] [--peers]
+    python benchmarks/dask_linear.py [SIZE …] [--workers 1 2] [--peers]
 
 Sizes are "small" (200,000 x 50), "dense" (2 million x 50), "classes" (500,000 x 200, ten classes),
 "sparse" (500,000 x 20,000) or "ROWSxCOLUMNS" for two classes. The data are made on the workers and
