@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
@@ -132,9 +133,12 @@ def describe_choice(model: Any) -> dict[str, Any]:
     dict
     """
     if hasattr(model, "best_parameters_"):
-        chosen = {"power": float(model.best_parameters_[0]), "score": model.best_score_}
-        chosen |= {key: getattr(model, f"best_{key}_", None) for key in ("lam", "C", "rule")}
-        return {key: value for key, value in chosen.items() if value is not None}
+        chosen = {"power": float(model.best_parameters_[0]), "score": float(model.best_score_)}
+        if np.ptp(getattr(model, "best_weights_", 1.0)) > 0:
+            chosen["weight_power"] = float(model.best_parameters_[1])
+        penalties = {key: getattr(model, f"best_{key}_", None) for key in ("lam", "C")}
+        chosen |= {key: value for key, value in penalties.items() if value is not None}
+        return {**chosen, "rule": str(model.best_rule_)}
     if hasattr(model, "best_params_"):
         return {**model.best_params_, "score": float(model.best_score_)}
     return {"threshold": float(model.best_threshold_)} if hasattr(model, "best_threshold_") else {}
