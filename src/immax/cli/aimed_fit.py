@@ -8,23 +8,33 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 
 from immax import IMMAXClassifierCV
-from immax.compare.decided_search import DecidedSearch, serve_aim
-from immax.compare.judge import make_judge
 from immax.compare.protocol import Protocol
+from immax.evaluation.estimators import describe_parameters
 from immax.evaluation.metrics import METRICS
 
 if TYPE_CHECKING:
     from immax.arrays import Array
     from immax.cli.aim_options import AimOptions
+    from immax.decisions import Aim
 
 __all__ = ["Search", "describe_fit", "make_search"]
 
 
 class Search(NamedTuple):
-    """A search that is not fitted yet, and the name of what it is for."""
+    """A search that is not fitted yet, and what it is for.
 
-    model: Any
+    Attributes
+    ----------
+    model : IMMAXClassifierCV
+    name : str
+        The name of the metric or aim.
+    sign : float
+        1, or -1 if the search maximises what is to be low, such as costs.
+    """
+
+    model: IMMAXClassifierCV
     name: str
+    sign: float = 1.0
 
 
 def make_search(
@@ -57,36 +67,46 @@ def make_search(
     folds = min(folds, int(counts.min()))
     name = options.metric
     if name is not None and name not in METRICS and name in get_scorer_names():
-        return Search(_search(loss, name, folds, seed, penalty), name)
+        return Search(_search(loss, folds, seed, penalty, scoring=name), name)
     purpose = options.resolve(classes)
-    judge = make_judge(Protocol(purpose.metric, aim=purpose.aim), classes, counts)
-    scorer = "balanced_accuracy" if loss == "hinge" and judge.needs_proba else judge.scorer
-    search = _search(loss, scorer, folds, seed, penalty)
-    return Search(serve_aim(search, judge, y, folds, seed), purpose.name)
+    scorer = Protocol(purpose.metric, aim=purpose.aim).scorer(classes, counts)
+    if scorer.aim is not None:
+        model = _search(loss, folds, seed, penalty, aim=scorer.aim)
+        return Search(model, purpose.name, scorer.sign)
+    selector = "balanced_accuracy" if loss == "hinge" and scorer.needs_proba else scorer.selector
+    return Search(_search(loss, folds, seed, penalty, scoring=selector), purpose.name)
 
 
-def _search(loss: str, scorer: str, folds: int, seed: int, penalty: str) -> IMMAXClassifierCV:
-    return IMMAXClassifierCV(loss, penalty=penalty, scoring=scorer, cv=folds, random_state=seed)
+def _search(
+    loss: str,
+    folds: int,
+    seed: int,
+    penalty: str,
+    *,
+    scoring: str | None = None,
+    aim: Aim | None = None,
+) -> IMMAXClassifierCV:
+    return IMMAXClassifierCV(
+        loss, penalty=penalty, scoring=scoring, cv=folds, random_state=seed, aim=aim
+    )
 
 
-def describe_fit(fitted: Any) -> dict[str, Any]:
+def describe_fit(fitted: IMMAXClassifierCV, sign: float = 1.0) -> dict[str, Any]:
     """Return what a fitted search has chosen, as JSON holds it.
 
     Parameters
     ----------
-    fitted : IMMAXClassifierCV or DecidedSearch
+    fitted : IMMAXClassifierCV
+    sign : float, default=1.0
+        As in ``Search``.
 
     Returns
     -------
     dict
     """
-    search, score, rule = fitted, fitted.best_score_, getattr(fitted, "best_rule_", None)
-    if isinstance(fitted, DecidedSearch):
-        search = getattr(fitted.estimator_, "model", fitted.estimator_)
-        score, rule = fitted.judge.sign * fitted.best_score_, fitted.rule_
     return {
-        "score": float(score),
-        "power": float(search.best_parameters_[0]),
-        "lam": float(search.best_lam_),
-        "rule": str(rule),
+        "score": sign * float(fitted.best_score_),
+        **describe_parameters(fitted.best_parameters_),
+        "lam": float(fitted.best_lam_),
+        "rule": str(fitted.best_rule_),
     }

@@ -73,11 +73,9 @@ def fit(
 ) -> None:
     """Fit IMMAX to a table; margins, λ and the decision rule are selected by cross-validation."""
     import numpy as np
-    from sklearn.pipeline import Pipeline
 
     from immax.cli.aimed_fit import describe_fit, make_search
     from immax.cli.output_files import check_model_output
-    from immax.compare.final_model import without_search
     from immax.compare.target import encode_target
     from immax.io import save_model
     from immax.tabular import fit_prepared, prepare, read_training_table
@@ -92,16 +90,15 @@ def fit(
     labels, counts = classes[codes], np.bincount(codes)
     search = make_search(loss.value, options, labels, folds, seed, penalty.value)
     prepared = fit_prepared(prepare(schema), search.model, table.X, labels)
-    fitted = prepared[-1]
-    model = Pipeline([*prepared.steps[:-1], ("model", without_search(fitted))])
-    save_model(model, out, schema=schema, target=target, metric=search.name, counts=counts)
-    choice = {"model": str(out), "metric": search.name, **describe_fit(fitted)}
+    save_model(prepared, out, schema=schema, target=target, metric=search.name, counts=counts)
+    choice = {"model": str(out), "metric": search.name, **describe_fit(prepared[-1], search.sign)}
     if as_json:
         typer.echo(json.dumps(choice))
         return
+    weights = f" with weights of power {power:.2f}" if (power := choice.get("weight_power")) else ""
     typer.echo(
-        f"{search.name} {choice['score']:.4f} by cross-validation, power {choice['power']:.2f}, "
-        f"lambda {choice['lam']:g}, rule {choice['rule']}; written to {out}"
+        f"{search.name} {choice['score']:.4f} by cross-validation, power {choice['power']:.2f}"
+        f"{weights}, lambda {choice['lam']:g}, rule {choice['rule']}; written to {out}"
     )
 
 

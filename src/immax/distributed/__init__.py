@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["DaskIMMAXLGBMClassifier", "DaskIMMAXXGBClassifier"]
+__all__ = [
+    "DaskBaselineClassifier",
+    "DaskIMMAXClassifier",
+    "DaskIMMAXClassifierCV",
+    "DaskIMMAXLGBMClassifier",
+    "DaskIMMAXXGBClassifier",
+]
 
 _ESTIMATORS = {
+    "DaskBaselineClassifier": "linear",
+    "DaskIMMAXClassifier": "linear",
+    "DaskIMMAXClassifierCV": "search",
     "DaskIMMAXXGBClassifier": "xgboost",
     "DaskIMMAXLGBMClassifier": "lightgbm",
 }

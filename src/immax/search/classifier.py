@@ -94,7 +94,7 @@ class IMMAXClassifierCV(MarginSearch):
         Whether to fit the choice to all samples; with several metrics, the name of the one by
         which cells are compared.
     verbose : int, default=0
-        Above zero, joblib reports its progress, fold by fold.
+        Above zero, a line is printed when the fits of a fold are done.
     aim : str, Aim or scorer of labels, optional
         What decisions are for: a name of ``immax.decisions.AIMS``, an aim, or a scorer.
     costs : array-like of shape (n_classes,) or (n_classes, n_classes), optional
@@ -132,8 +132,8 @@ class IMMAXClassifierCV(MarginSearch):
     best_calibration_, probability_calibration_ : ScoreCalibration or None
         Maps from scores to probabilities, for the hinge and the max form.
     best_score_ : float
-        The mean score of the choice over the folds; for an aim, its value for the held-out
-        samples of all folds together.
+        The mean score of the choice over the folds; for an aim with a constraint, such as a
+        recall at a precision, its value for the held-out samples of all folds together.
     best_index_ : int
         The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays

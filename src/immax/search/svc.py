@@ -137,7 +137,7 @@ class IMMAXSVCCV(MarginSearch):
     refit : bool or str, default=True
         As in IMMAXClassifierCV.
     verbose : int, default=0
-        Above zero, joblib reports its progress, fold by fold.
+        Above zero, a line is printed when the fits of a fold are done.
     aim, costs, pos_label, evidence
         As in IMMAXClassifierCV. ``predict_proba`` exists if there is an aim, or a scorer other
         than the accuracy.
@@ -163,8 +163,8 @@ class IMMAXSVCCV(MarginSearch):
     best_calibration_, probability_calibration_ : ScoreCalibration
         Maps from scores to probabilities.
     best_score_ : float
-        The mean score of the choice over the folds; for an aim, its value for the held-out
-        samples of all folds together.
+        The mean score of the choice over the folds; for an aim with a constraint, such as a
+        recall at a precision, its value for the held-out samples of all folds together.
     best_index_ : int
         The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays

@@ -1,4 +1,4 @@
-"""Fitted classifiers with decision rules, in a form that model files hold."""
+"""Fitted classifiers of scores, with probabilities by logistic regression on them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from immax.arrays import Array, Features
-from immax.decisions.rules import Rule
 
-__all__ = ["CalibratedScores", "DecidedModel", "find_scores"]
+__all__ = ["CalibratedScores", "find_scores"]
 
 
 def find_scores(model: Any, X: Features) -> Array:
@@ -96,73 +95,3 @@ class CalibratedScores(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         return np.asarray(self.model.predict(X))
-
-
-class DecidedModel(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose labels are those of a rule.
-
-    Parameters
-    ----------
-    model : classifier
-        Fitted, with probabilities.
-    rule : Rule
-        For its probabilities.
-    """
-
-    def __init__(self, model: Any, rule: Rule) -> None:
-        self.model = model
-        self.rule = rule
-
-    @property
-    def classes_(self) -> Array:
-        """Return the labels."""
-        return np.asarray(self.rule.classes)
-
-    @property
-    def rule_(self) -> Rule:
-        """Return the rule, under the name that ``DecisionClassifierCV`` has for it."""
-        return self.rule
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Fit the classifier again; the rule is kept.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        DecidedModel
-        """
-        self.model.fit(X, y)
-        return self
-
-    def predict_proba(self, X: Features) -> Array:
-        """Return the probabilities of the classifier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
-        return np.asarray(self.model.predict_proba(X))
-
-    def predict(self, X: Features) -> Array:
-        """Return labels by the rule.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self.rule.predict(self.predict_proba(X))

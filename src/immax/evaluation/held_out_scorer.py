@@ -1,30 +1,26 @@
-"""What methods are ranked by: a metric of the registry, or the value of an aim."""
+"""What held-out predictions are worth: a metric of the registry, or the value of an aim."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.decisions.aims import Accuracy, Aim, Budget, Costs, PrecisionAt, RecallAt
+from immax.decisions.aims import Aim, Budget, Costs, PrecisionAt, RecallAt
 from immax.decisions.confusion import confusion_matrix, precisions, recalls
 from immax.decisions.rules import rarer_class
 from immax.decisions.scorers import ScorerAim
 from immax.errors import WrongCall
-from immax.evaluation.metrics import METRICS
+from immax.evaluation.metrics import Metric
 
-if TYPE_CHECKING:
-    from immax.compare.protocol import Protocol
-
-__all__ = ["Judge", "make_judge"]
+__all__ = ["HeldOutScorer", "score_by_aim", "score_by_metric"]
 
 
 @dataclass(frozen=True)
-class Judge:
-    """The measure that methods are ranked by, and the aim that their decisions serve.
+class HeldOutScorer:
+    """A measure of held-out predictions, and the aim of the decisions that it is for.
 
     Attributes
     ----------
@@ -34,7 +30,7 @@ class Judge:
         Whether the measure is undefined for methods without probabilities.
     compute : callable
         ``compute(y, labels, proba, n_classes) -> float`` as in ``immax.evaluation.metrics``.
-    scorer : str
+    selector : str
         The scikit-learn scorer of searches that choose hyper-parameters but no decisions.
     aim : Aim or None
         What decisions are fitted to; None if methods decide by themselves.
@@ -45,7 +41,7 @@ class Judge:
     higher_is_better: bool
     needs_proba: bool
     compute: Callable[[Array, Array, Array, int], float]
-    scorer: str
+    selector: str
     aim: Aim | None
 
     @property
@@ -87,38 +83,50 @@ class Judge:
         return self.sign * self.measure(codes, predicted, None, len(classes))
 
 
-def make_judge(protocol: Protocol, classes: Array, counts: Array) -> Judge:
-    """Return what methods are ranked by on data with these classes.
+def score_by_metric(metric: Metric, counts: Array) -> HeldOutScorer:
+    """Return the scorer of a metric on data with these class counts.
 
     Parameters
     ----------
-    protocol : Protocol
-    classes : ndarray of shape (c,)
+    metric : Metric
     counts : ndarray of shape (c,)
-        The number of rows of each class.
+        The number of samples of each class.
 
     Returns
     -------
-    Judge
+    HeldOutScorer
+        Its aim is that of the metric, if the metric is one of decisions.
+    """
+    return HeldOutScorer(
+        metric.name,
+        metric.title,
+        metric.higher_is_better,
+        metric.needs_proba,
+        metric.compute,
+        metric.scorer or "balanced_accuracy",
+        None if metric.make_aim is None else metric.make_aim(counts),
+    )
+
+
+def score_by_aim(aim: Aim, classes: Array, counts: Array) -> HeldOutScorer:
+    """Return the scorer of an aim on data with these classes.
+
+    Parameters
+    ----------
+    aim : Aim
+    classes : ndarray of shape (c,)
+    counts : ndarray of shape (c,)
+        The number of samples of each class.
+
+    Returns
+    -------
+    HeldOutScorer
 
     Raises
     ------
     WrongCall
         If the aim does not suit the classes.
     """
-    if protocol.aim is None:
-        metric = METRICS[protocol.metric]
-        aim = None if metric.make_aim is None else metric.make_aim(counts)
-        return Judge(
-            metric.name,
-            metric.title,
-            metric.higher_is_better,
-            metric.needs_proba,
-            metric.compute,
-            metric.scorer or "balanced_accuracy",
-            None if isinstance(aim, Accuracy) else aim,
-        )
-    aim = protocol.aim
     if aim.two_classes and len(classes) > 2:
         raise WrongCall(
             f"the aim {aim.name!r} is for two classes, and the target has {len(classes)}; "
@@ -129,13 +137,13 @@ def make_judge(protocol: Protocol, classes: Array, counts: Array) -> Judge:
             aim = aim.for_classes(classes)
         except ValueError as error:
             raise WrongCall(str(error)) from error
-    return Judge(
+    return HeldOutScorer(
         aim.name,
         "cost per row" if isinstance(aim, Costs) else aim.name.replace("_", " "),
         not isinstance(aim, Costs),
         needs_proba=False,
         compute=_measure_of(aim, rarer_class(counts)),
-        scorer="balanced_accuracy",
+        selector="balanced_accuracy",
         aim=aim,
     )
 

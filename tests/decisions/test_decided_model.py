@@ -1,12 +1,13 @@
-"""Fitted classifiers with rules, and scores with probabilities."""
+"""Fitted classifiers with rules."""
 
 import numpy as np
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from immax.compare.decided_model import CalibratedScores, DecidedModel, find_scores
-from immax.decisions import fit_rule
+from immax import IMMAXClassifierCV
+from immax.decisions import DecidedModel, DecisionClassifierCV, fit_rule, rule_of
+from immax.decisions.calibrated_scores import CalibratedScores, find_scores
 from immax.io import load_model, save_model
 
 
@@ -34,3 +35,14 @@ def test_both_can_be_fitted_again():
     calibrated = CalibratedScores(LinearSVC(), LogisticRegression().fit(X[:, :1], y)).fit(X, y)
     rule = fit_rule(calibrated.predict_proba(X), y)
     assert DecidedModel(calibrated, rule).fit(X, y).predict(X).shape == (100,)
+
+
+def test_the_rule_of_a_model_wherever_it_is():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:120], y[:120]
+    tuned = DecisionClassifierCV(LogisticRegression(max_iter=1000), "gmean", cv=2).fit(X, y)
+    assert rule_of(tuned) is tuned.rule_
+    assert rule_of(DecidedModel(tuned.estimator_, tuned.rule_)) is tuned.rule_
+    search = IMMAXClassifierCV(lams=[0.1], cv=2, aim="gmean").fit(X, y)
+    assert rule_of(search) is search.best_rule_
+    assert rule_of(IMMAXClassifierCV(lams=[0.1], n_margins=1, cv=2).fit(X, y)) is None
