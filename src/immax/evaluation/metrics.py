@@ -38,6 +38,9 @@ Compute: TypeAlias = Callable[[Array, Array, Array, int], float]
 MakeAim: TypeAlias = Callable[[Array], Aim]
 
 
+ACRONYMS = {"ece": "ECE", "f1": "F1", "gmean": "G-mean", "macro_f1": "macro F1", "mcc": "MCC"}
+
+
 @dataclass(frozen=True)
 class Metric:
     """A row of the registry.
@@ -71,7 +74,7 @@ class Metric:
     @property
     def title(self) -> str:
         """Return the name in words."""
-        return self.name.replace("_", " ")
+        return ACRONYMS.get(self.name, self.name.replace("_", " "))
 
     @property
     def sign(self) -> float:
