@@ -4,7 +4,6 @@ They run within this process, on fewer samples or settings where the full ones t
 are then imported once for all of them.
 """
 
-import subprocess
 import sys
 import warnings
 from importlib import import_module
@@ -12,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from process_groups import run_two_processes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NEEDS = {
@@ -82,19 +82,7 @@ def test_an_example_runs(example, capsys):
 @pytest.mark.parametrize("name", IN_PROCESSES_OF_THEIR_OWN)
 def test_an_example_of_several_processes(name, tmp_path):
     pytest.importorskip("torch")
-    done = subprocess.run(
-        [
-            *[sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"],
-            str(EXAMPLES / f"{name}.py"),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    assert PRINTS[name] in done.stdout
+    assert PRINTS[name] in run_two_processes(EXAMPLES / f"{name}.py", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("example", ["longtailed_digits"], indirect=True)
