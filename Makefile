@@ -1,5 +1,6 @@
 # make demo   immax compare on a real imbalanced table: an answer, a page, a model
 # make test   style, types and all tests
+# make docs   the documentation site, with its gallery executed: docs/_build/html/index.html
 # make floors the tests against the oldest supported dependencies
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(THREADS) $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
 
-.PHONY: demo test lint types floors bench clean
+.PHONY: demo test lint types docs floors bench clean
 
 demo: .venv/installed-demo
 	$(BIN)/immax compare --out demo
@@ -23,6 +24,9 @@ lint: .venv/installed-dev
 
 types: .venv/installed-dev
 	$(BIN)/mypy
+
+docs: .venv/installed-dev
+	$(THREADS) $(BIN)/python -m sphinx -W --keep-going docs docs/_build/html
 
 floors: .venv-floors/installed
 	$(PYTEST:.venv/%=.venv-floors/%)
@@ -58,4 +62,4 @@ bench: .venv/installed-dev
 	touch $@
 
 clean:
-	rm -rf .venv .venv-floors .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-floors .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build docs/gallery docs/reference

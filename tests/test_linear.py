@@ -1,7 +1,6 @@
 """The linear estimators as their users meet them."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -571,14 +570,52 @@ def test_a_column_of_a_different_scale(penalty, binary):
     free = IMMAXClassifier(penalty=penalty, lam=0.02).fit(huge, y)
     assert free.gap_ <= 1e-6 * free.objective_
     huge[:, 3] *= 1e3
-    with warnings.catch_warnings():
-        # In double precision the gradient of such a column is too coarse to certify the optimum.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = IMMAXClassifier(penalty=penalty, lam=0.02).fit(huge, y)
+    model = IMMAXClassifier(penalty=penalty, lam=0.02).fit(huge, y)
+    assert model.gap_ <= 1e-6 * model.objective_
     assert model.objective_ == pytest.approx(free.objective_, rel=1e-6)
     constant = np.column_stack([X, np.full(len(y), 1e12)])
     model = IMMAXClassifier(penalty=penalty, lam=0.02).fit(constant, y)
     assert model.gap_ <= 1e-6 * model.objective_
+
+
+@pytest.mark.parametrize("lam", [0.003, 0.05])
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet", "group"])
+@pytest.mark.parametrize("column", [0, 5])
+def test_a_column_of_huge_numbers_is_certified(column, penalty, lam):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 10))
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=300) > 1.5).astype(int)
+    X[:, column] *= 1e12
+    model = IMMAXClassifier(penalty=penalty, lam=lam).fit(X, y)
+    assert model.gap_ <= 1e-9 * model.objective_
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "group"])
+@pytest.mark.parametrize("make", [IMMAXClassifier, BaselineClassifier])
+def test_a_warm_start_saves_iterations(make, penalty, digits):
+    X, y = digits
+    cold = make(penalty=penalty, lam=1e-2).fit(X, y)
+    warm = make(penalty=penalty, lam=1.05e-2, warm_start=True).fit(X, y)
+    warm.set_params(lam=1e-2).fit(X, y)
+    assert warm.n_iter_ < cold.n_iter_
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-5)
+    again = warm.n_iter_
+    assert warm.fit(X, y).n_iter_ <= min(again, 2)
+
+
+def test_a_warm_start_from_other_data_is_a_cold_one(binary, digits):
+    model = IMMAXClassifier(warm_start=True).fit(*digits)
+    model.fit(*binary)
+    cold = IMMAXClassifier().fit(*binary)
+    np.testing.assert_array_equal(model.coef_, cold.coef_)
+    X, y = binary
+    flipped = IMMAXClassifier(warm_start=True).fit(X, y)
+    flipped.fit(X, np.where(y == cold.classes_[0], "a", "b"))
+    np.testing.assert_array_equal(flipped.coef_, cold.coef_)
+    with_other_biases = IMMAXClassifier(warm_start=True).fit(X.astype(np.float32), y)
+    with_other_biases.set_params(fit_intercept=False).fit(X, y)
+    bare = IMMAXClassifier(fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(with_other_biases.coef_, bare.coef_, atol=1e-6)
 
 
 @pytest.mark.parametrize("lam", [0, -1.0, np.nan])

@@ -104,6 +104,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         The most iterations of the solver.
     random_state : int, RandomState instance or None, default=None
         Seed of the rows that the solver samples for its preconditioner. None is a fixed seed.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit, if that was to the same classes and as many
+        features. It saves iterations where the data or the parameters have changed little.
 
     Attributes
     ----------
@@ -174,6 +177,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.loss = loss
         self.form = form
@@ -191,6 +195,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.warm_start = warm_start
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -256,6 +261,8 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         that rule="bayes" minimises the expected error (or cost) whatever the method.
     random_state : int, RandomState instance or None, default=None
         Seeds the draws of "equal" and the solver's sampled rows. None is a fixed seed.
+    warm_start : bool, default=False
+        As in IMMAXClassifier.
 
     Attributes
     ----------
@@ -296,6 +303,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.method = method
         self.method_params = method_params
@@ -310,6 +318,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.warm_start = warm_start
 
     def _make_loss(self, data: TrainingData) -> LossSpec:
         return make_spec(self.method, data.counts, **dict(self.method_params or {}))

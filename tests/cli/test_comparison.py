@@ -10,6 +10,7 @@ import pytest
 from commands import immax, immax_here, start_immax
 
 from immax.cli.comparison import parse_duration
+from immax.decisions import rule_of
 from immax.errors import WrongCall
 from immax.io import load_model
 
@@ -196,7 +197,7 @@ def test_the_model_file_has_the_rule_and_predicts_by_it(aimed):
     folder, content = aimed
     model = load_model(folder / "comparison" / "model.skops")
     assert model.metric == "costs"
-    assert str(model.model[-1].rule_) == content["rule"]
+    assert str(rule_of(model.model[-1])) == content["rule"]
     for options in ((), ("--proba",)):
         name = f"predicted{len(options)}.csv"
         immax_here(
@@ -205,7 +206,7 @@ def test_the_model_file_has_the_rule_and_predicts_by_it(aimed):
         )  # fmt: skip
     labels = pd.read_csv(folder / "predicted0.csv")["y"]
     fraud = pd.read_csv(folder / "predicted1.csv")["p(fraud)"]
-    threshold = model.model[-1].rule_.threshold
+    threshold = rule_of(model.model[-1]).threshold
     np.testing.assert_array_equal(labels == "fraud", fraud >= threshold)
 
 

@@ -1,6 +1,8 @@
 """Passes of coordinate descent over the columns of the features, for ``solvers.column_descent``.
 
-Dense columns are in Fortran order; sparse ones are those of a CSC matrix.
+The columns lie one after the other in ``data``, column j from ``indptr[j]`` to ``indptr[j + 1]``.
+Those of a sparse matrix have the rows of their entries in ``indices``, as in the CSC format; those
+of a dense matrix have an entry in every row, and ``indices`` is empty.
 """
 
 from __future__ import annotations
@@ -8,71 +10,51 @@ from __future__ import annotations
 from immax.arrays import Array
 from immax.compiled.compiler import jit
 
-__all__ = ["dense_moments", "dense_passes", "sparse_moments", "sparse_passes"]
+__all__ = ["column_moments", "column_passes"]
 
 ACTIVE_PASSES = 10  # over the coefficients that are not zero, for each pass over all
 
 
 @jit(fastmath={"contract", "reassoc", "nsz"})
-def _dense_dot(X: Array, j: int, v: Array) -> float:
+def _dot(column: Array, rows: Array, v: Array) -> float:
     total = 0.0
-    for i in range(v.size):
-        total += X[i, j] * v[i]
+    if rows.size == 0:
+        for i in range(column.size):
+            total += column[i] * v[i]
+    else:
+        for e in range(column.size):
+            total += column[e] * v[rows[e]]
     return total
 
 
 @jit(fastmath={"contract", "reassoc", "nsz"})
-def _dense_add(X: Array, j: int, h: Array, v: Array, change: float) -> None:
-    for i in range(v.size):
-        v[i] += change * X[i, j] * h[i]
+def _add(column: Array, rows: Array, h: Array, v: Array, change: float) -> None:
+    if rows.size == 0:
+        for i in range(column.size):
+            v[i] += change * column[i] * h[i]
+    else:
+        for e in range(column.size):
+            v[rows[e]] += change * column[e] * h[rows[e]]
 
 
 @jit(fastmath={"contract", "reassoc", "nsz"})
-def _sparse_dot(data: Array, indices: Array, first: int, last: int, v: Array) -> float:
-    total = 0.0
-    for e in range(first, last):
-        total += data[e] * v[indices[e]]
-    return total
-
-
-@jit(fastmath={"contract"})
-def _sparse_add(
-    data: Array, indices: Array, first: int, last: int, h: Array, v: Array, change: float
-) -> None:
-    for e in range(first, last):
-        i = indices[e]
-        v[i] += change * data[e] * h[i]
-
-
-@jit(fastmath={"contract", "reassoc", "nsz"})
-def dense_moments(X: Array, columns: Array, h: Array, first: Array, second: Array) -> None:
-    """Write the sums of the weighted columns, and of their squares.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Features, in Fortran order.
-    columns : ndarray of int, shape (p,)
-        Which columns.
-    h : ndarray of shape (n,)
-        Weights of the samples.
-    first, second : ndarrays of shape (p,)
-        The sums; changed in place.
-    """
-    for q in range(columns.size):
-        j = columns[q]
-        one = two = 0.0
-        for i in range(h.size):
-            x = X[i, j]
-            weighted = x * h[i]
+def _weighted_sums(column: Array, rows: Array, h: Array) -> tuple[float, float]:
+    one = two = 0.0
+    if rows.size == 0:
+        for i in range(column.size):
+            weighted = column[i] * h[i]
             one += weighted
-            two += weighted * x
-        first[q] = one
-        second[q] = two
+            two += weighted * column[i]
+    else:
+        for e in range(column.size):
+            weighted = column[e] * h[rows[e]]
+            one += weighted
+            two += weighted * column[e]
+    return one, two
 
 
-@jit(fastmath={"contract", "reassoc", "nsz"})
-def sparse_moments(
+@jit()
+def column_moments(
     data: Array,
     indices: Array,
     indptr: Array,
@@ -81,25 +63,22 @@ def sparse_moments(
     first: Array,
     second: Array,
 ) -> None:
-    """Write the sums of the weighted columns of a sparse matrix, and of their squares.
+    """Write the sums of the weighted columns, and of their squares.
 
     Parameters
     ----------
     data, indices, indptr : ndarrays
-        The arrays of a CSC matrix.
-    columns, h, first, second : ndarrays
-        As in ``dense_moments``.
+        All columns; ``indices`` is empty for a dense matrix.
+    columns : ndarray of int, shape (p,)
+        Which of them.
+    h : ndarray of shape (n,)
+        Weights of the samples.
+    first, second : ndarrays of shape (p,)
+        The sums; changed in place.
     """
     for q in range(columns.size):
-        j = columns[q]
-        one = two = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            x = data[e]
-            weighted = x * h[indices[e]]
-            one += weighted
-            two += weighted * x
-        first[q] = one
-        second[q] = two
+        begin, end = indptr[columns[q]], indptr[columns[q] + 1]
+        first[q], second[q] = _weighted_sums(data[begin:end], indices[begin:end], h)
 
 
 @jit()
@@ -114,8 +93,10 @@ def _best(z: float, slope: float, curvature: float, threshold: float) -> float:
 
 
 @jit()
-def dense_passes(
-    X: Array,
+def column_passes(
+    data: Array,
+    indices: Array,
+    indptr: Array,
     columns: Array,
     h: Array,
     v: Array,
@@ -136,8 +117,8 @@ def dense_passes(
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Features, in Fortran order.
+    data, indices, indptr : ndarrays
+        All columns; ``indices`` is empty for a dense matrix.
     columns : ndarray of int, shape (p,)
         The column of each coefficient.
     h, v : ndarrays of shape (n,)
@@ -170,83 +151,18 @@ def dense_passes(
         for inner in range(ACTIVE_PASSES + 1):
             largest = 0.0
             for q in range(columns.size):
-                if (inner > 0 and z[q] == 0.0) or not curvatures[q] > 0.0:
-                    continue
                 old = z[q]
-                slope = gradient[q] + _dense_dot(X, columns[q], v) + bias * sums[q]
+                if (inner > 0 and old == 0.0) or not curvatures[q] > 0.0:
+                    continue
+                begin, end = indptr[columns[q]], indptr[columns[q] + 1]
+                column, rows = data[begin:end], indices[begin:end]
+                slope = gradient[q] + _dot(column, rows, v) + bias * sums[q]
                 slope += damping[q] * (old - start[q]) + ridges[q] * old
                 new = _best(old, slope, curvatures[q], thresholds[q])
                 if new != old:
                     change = new - old
                     z[q] = new
-                    _dense_add(X, columns[q], h, v, change)
-                    if total > 0.0:
-                        bias -= change * sums[q] / total
-                    largest = max(largest, abs(change) * curvatures[q])
-            if inner == 0:
-                violation = largest
-            if largest <= tol:
-                break
-        if violation <= tol:
-            break
-    return violation, bias
-
-
-@jit()
-def sparse_passes(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    columns: Array,
-    h: Array,
-    v: Array,
-    gradient: Array,
-    start: Array,
-    z: Array,
-    thresholds: Array,
-    ridges: Array,
-    damping: Array,
-    curvatures: Array,
-    sums: Array,
-    total: float,
-    bias: float,
-    passes: int,
-    tol: float,
-) -> tuple[float, float]:
-    """Minimise a quadratic model over one coefficient after the other, on sparse columns.
-
-    Parameters
-    ----------
-    data, indices, indptr : ndarrays
-        The arrays of a CSC matrix.
-    columns, h, v, gradient, start, z, thresholds, ridges, damping, curvatures, sums
-        As in ``dense_passes``.
-    total, bias, passes, tol
-        As in ``dense_passes``.
-
-    Returns
-    -------
-    violation : float
-        The largest change in the last pass over all coefficients, times its curvature.
-    bias : float
-        The change of the bias.
-    """
-    violation = 0.0
-    for _ in range(passes):
-        for inner in range(ACTIVE_PASSES + 1):
-            largest = 0.0
-            for q in range(columns.size):
-                if (inner > 0 and z[q] == 0.0) or not curvatures[q] > 0.0:
-                    continue
-                first, last = indptr[columns[q]], indptr[columns[q] + 1]
-                old = z[q]
-                slope = gradient[q] + _sparse_dot(data, indices, first, last, v) + bias * sums[q]
-                slope += damping[q] * (old - start[q]) + ridges[q] * old
-                new = _best(old, slope, curvatures[q], thresholds[q])
-                if new != old:
-                    change = new - old
-                    z[q] = new
-                    _sparse_add(data, indices, first, last, h, v, change)
+                    _add(column, rows, h, v, change)
                     if total > 0.0:
                         bias -= change * sums[q] / total
                     largest = max(largest, abs(change) * curvatures[q])

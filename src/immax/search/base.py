@@ -29,6 +29,7 @@ from immax.search.exploration import explore_family
 from immax.search.families import MarginFamily, resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
 from immax.search.held_out import HeldOutCells
+from immax.search.progress import run_fold
 from immax.search.results import CellResults
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
@@ -219,12 +220,18 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         at_once = max(1, MOST_ENTRIES // (per_point * len(sample.classes)))
         kept = list[HeldOutCells]()
 
+        evaluated = 0
+
         def evaluate(points: Sequence[Array]) -> CellResults:
+            nonlocal evaluated
             parts = []
             for begin in range(0, len(points), at_once):
                 some = points[begin : begin + at_once]
-                scored = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-                    delayed(cells.run)(fold, family, some, penalties) for fold in folds
+                labels = self._fold_labels(evaluated, len(some), len(folds))
+                evaluated += len(some)
+                scored = Parallel(n_jobs=self.n_jobs)(
+                    delayed(run_fold)(cells, fold, family, some, penalties, label)
+                    for fold, label in zip(folds, labels, strict=True)
                 )
                 kept[:] = [HeldOutCells.pool(scored)]
                 parts.append(evaluator.evaluate(kept[0]))
@@ -251,6 +258,13 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         if self.refit:
             self._fit_choice(table, given, y, sample_weight)
         return self
+
+    def _fold_labels(self, evaluated: int, count: int, n_folds: int) -> list[str | None]:
+        """Return what the lines of progress begin with, one for each fold."""
+        if not self.verbose:
+            return [None] * n_folds
+        margins = f"margins {evaluated + 1} to {evaluated + count}"
+        return [f"{margins}, fold {k} of {n_folds}" for k in range(1, n_folds + 1)]
 
     def _family(self, criterion: Criterion) -> MarginFamily:
         """Return the margins to search among, with class weights where the aim calls for them."""
@@ -398,6 +412,23 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @available_if(_offers_proba)
+    def decision_proba(self, X: Features) -> Array:
+        """Return the class probabilities that decisions are made by, those of ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        self._check_refitted()
+        return _proba(self.best_estimator_, self.best_calibration_, X)
+
     def predict(self, X: Features) -> Array:
         """Predict labels by the chosen rule.
 
@@ -414,7 +445,7 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         self._check_refitted()
         if isinstance(self.best_rule_, str):
             return self.best_estimator_.predict(X)
-        return self.best_rule_.predict(_proba(self.best_estimator_, self.best_calibration_, X))
+        return self.best_rule_.predict(self.decision_proba(X))
 
 
 def _proba(model: Any, calibration: ScoreCalibration | None, X: Features) -> Array:

@@ -94,7 +94,7 @@ class IMMAXClassifierCV(MarginSearch):
         Whether to fit the choice to all samples; with several metrics, the name of the one by
         which cells are compared.
     verbose : int, default=0
-        Above zero, joblib reports its progress, fold by fold.
+        Above zero, a line is printed when the fits of a fold are done.
     aim : str, Aim or scorer of labels, optional
         What decisions are for: a name of ``immax.decisions.AIMS``, an aim, or a scorer.
     costs : array-like of shape (n_classes,) or (n_classes, n_classes), optional

@@ -137,7 +137,7 @@ class IMMAXSVCCV(MarginSearch):
     refit : bool or str, default=True
         As in IMMAXClassifierCV.
     verbose : int, default=0
-        Above zero, joblib reports its progress, fold by fold.
+        Above zero, a line is printed when the fits of a fold are done.
     aim, costs, pos_label, evidence
         As in IMMAXClassifierCV. ``predict_proba`` exists if there is an aim, or a scorer other
         than the accuracy.

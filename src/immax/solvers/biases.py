@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
+from immax.solvers.line_search import largest_size
+from immax.solvers.preconditioners import above_zero
 
-__all__ = ["Settled", "best_biases"]
+__all__ = ["BiasCurvature", "BiasCurvatureRisk", "Settled", "best_biases"]
 
 MAX_REDUCTIONS = 10
 MAX_GROWTH = 10.0  # of the scores in one step, as where there is no curvature
+BLOCK_ROWS = 1024
+MOST_FACTORED = 50  # biases; the Hessian of more takes longer to form than to multiply with
+MAX_CONJUGATE_STEPS = 30
+CONJUGATE_TOL = 1e-3
+
+
+class BiasCurvature(Protocol):
+    """The Hessian of a risk in its biases, never formed."""
+
+    @property
+    def scale(self) -> Array:
+        """The approximate diagonal, shape (k,)."""
+
+    def product(self, vector: Array) -> Array:
+        """Return the Hessian times a vector of shape (k,)."""
+
+
+@runtime_checkable
+class BiasCurvatureRisk(Protocol):
+    """A risk that knows the Hessian of its biases from its gradient in the scores."""
+
+    def bias_curvature(self, residuals: Array) -> BiasCurvature:
+        """Return the Hessian where the gradient in the scores is ``residuals``."""
 
 
 class Settled(NamedTuple):
@@ -34,7 +59,7 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled
     risk : SmoothRisk
         The risk as a function of the scores.
     scores : ndarray of shape (n, k)
-        The scores of some weights and biases.
+        The scores of some weights and biases; they are not changed.
     max_steps : int, default=20
         Upper bound on the number of Newton steps.
 
@@ -45,35 +70,72 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled
     """
     value, residuals = risk.value_gradient(scores)
     biases = np.zeros(scores.shape[1], dtype=scores.dtype)
-    eps = np.finfo(scores.dtype).eps
-    for _ in range(max_steps):
+    noise = 8 * float(np.finfo(scores.dtype).eps)
+    spare = None
+    for steps_before in range(max_steps):
         slope = residuals.sum(axis=0, dtype=np.float64)
-        scale = np.abs(residuals).sum(dtype=np.float64)
-        if np.abs(slope).max() <= 8 * eps * scale:
+        if np.abs(slope).max() <= noise * _sum_of_sizes(residuals):
             break
-        hessian = risk.curvature(scores).total().astype(np.float64)
-        size = max(float(np.trace(hessian)), np.finfo(np.float64).tiny)
-        if risk.null_direction is not None:
-            hessian += size * np.outer(risk.null_direction, risk.null_direction)
-        move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
-        reach = MAX_GROWTH * (1 + float(np.abs(scores).max(initial=0)))
-        if not np.isfinite(move).all():
-            move = -slope / np.abs(slope).max() * reach  # there is no curvature at all
-        move *= min(1.0, reach / float(np.abs(move).max()))
+        move = _newton_step(risk, scores, residuals, slope)
         best = None
         for _ in range(MAX_REDUCTIONS):
             moved = move.astype(scores.dtype)
-            trial = risk.value_gradient(scores + moved)
-            if trial[0] <= value + 8 * eps * abs(value):
+            trial_scores = spare = np.add(scores, moved, out=spare)
+            trial = risk.value_gradient(trial_scores)
+            if trial[0] <= value + noise * abs(value):
                 best = trial
                 break
             move *= 0.25
         if best is None:
             break
         flatter = np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max()
-        if not (flatter or best[0] < value - 8 * eps * abs(value)):
+        if not (flatter or best[0] < value - noise * abs(value)):
             break
         value, residuals = best
-        scores = scores + moved
+        # The scores that came in belong to the caller; others are used again.
+        scores, spare = trial_scores, scores if steps_before else None
         biases += moved
     return Settled(biases, scores, value, residuals)
+
+
+def _sum_of_sizes(values: Array) -> float:
+    """Return the sum of the absolute values, without an array of their size."""
+    blocks = range(0, len(values), BLOCK_ROWS)
+    return sum(float(np.abs(values[i : i + BLOCK_ROWS]).sum(dtype=np.float64)) for i in blocks)
+
+
+def _newton_step(risk: SmoothRisk, scores: Array, residuals: Array, slope: Array) -> Array:
+    """Return the Newton step; that of many biases comes from conjugate gradients."""
+    if isinstance(risk, BiasCurvatureRisk) and slope.size > MOST_FACTORED:
+        move = _conjugate_step(risk.bias_curvature(residuals), slope)
+    else:
+        hessian = risk.curvature(scores).total().astype(np.float64)
+        size = max(float(np.trace(hessian)), 1e-290)  # far above what underflows below
+        if risk.null_direction is not None:
+            hessian += size * np.outer(risk.null_direction, risk.null_direction)
+        move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
+    reach = MAX_GROWTH * (1 + largest_size(scores))
+    if not np.isfinite(move).all():
+        return -slope / np.abs(slope).max() * reach  # there is no curvature at all
+    return np.asarray(move * min(1.0, reach / max(float(np.abs(move).max()), 1e-290)))
+
+
+def _conjugate_step(curvature: BiasCurvature, slope: Array) -> Array:
+    scale = above_zero(curvature.scale)
+    step, residual = np.zeros_like(slope), -slope
+    conjugate = preconditioned = residual / scale
+    energy = first_energy = float(residual @ preconditioned)
+    for _ in range(MAX_CONJUGATE_STEPS):
+        product = curvature.product(conjugate)
+        along = float(conjugate @ product)
+        if along <= 0:
+            break
+        step += energy / along * conjugate
+        residual = residual - energy / along * product
+        preconditioned = residual / scale
+        following = float(residual @ preconditioned)
+        if following <= CONJUGATE_TOL**2 * first_energy:
+            break
+        conjugate = preconditioned + following / energy * conjugate
+        energy = following
+    return step

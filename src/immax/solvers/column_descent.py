@@ -77,28 +77,23 @@ class _ClassModel:
         self._scored = self.start.copy()
 
     def _moments(self, squares: Array) -> None:
-        from immax.compiled.column_descent import dense_moments, sparse_moments
+        from immax.compiled.column_descent import column_moments
 
-        X = self.model.columns.X
-        if self.model.columns.is_sparse:
-            parts = X.data, X.indices, X.indptr
-            sparse_moments(*parts, self.columns, self.h, self.sums, squares)
-        else:
-            dense_moments(X, self.columns, self.h, self.sums, squares)
+        column_moments(*self.model.columns.flat, self.columns, self.h, self.sums, squares)
 
     def descend(self, z: Array, slopes: Array, tol: float) -> tuple[float, float]:
         """Change the coefficients of the class in place.
 
         Returns the change of its bias, and the largest change of a coefficient times its curvature.
         """
-        from immax.compiled.column_descent import dense_passes, sparse_passes
+        from immax.compiled.column_descent import column_passes
 
-        X = self.model.columns.X
         own = z[self.places]
         first = 0.0
         if self.bias_slope is not None and self.total > 0:
             first = -(self.bias_slope + float(slopes.sum())) / self.total
-        given = (
+        _, change = column_passes(
+            *self.model.columns.flat,
             self.columns,
             self.h,
             slopes,
@@ -115,10 +110,6 @@ class _ClassModel:
             PASSES,
             tol,
         )
-        if self.model.columns.is_sparse:
-            _, change = sparse_passes(X.data, X.indices, X.indptr, *given)
-        else:
-            _, change = dense_passes(X, *given)
         moved = np.abs(own - z[self.places]) * self.curvatures
         z[self.places] = own
         return change, float(moved.max(initial=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +35,18 @@ class FeatureColumns:
     def is_sparse(self) -> bool:
         """Whether the columns are a sparse matrix."""
         return bool(sparse.issparse(self.X))
+
+    @cached_property
+    def flat(self) -> tuple[Array, Array, Array]:
+        """The columns one after the other, as compiled passes take them.
+
+        These are the arrays data, indices and indptr of a CSC matrix. A dense matrix, which must
+        be in Fortran order, has no indices.
+        """
+        if self.is_sparse:
+            return self.X.data, self.X.indices, self.X.indptr
+        n, p = self.X.shape
+        return self.X.T.reshape(-1), np.empty(0, np.int32), n * np.arange(p + 1)
 
     def places(self, features: Array) -> Array:
         """Return the places of features among the columns."""

@@ -8,14 +8,14 @@ gradients of the losses are a feasible point of the dual problem, and the dualit
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
+from immax.solvers.biases import best_biases
 from immax.solvers.line_search import Point
-from immax.solvers.preconditioners import above_zero
 from immax.solvers.problem import Problem, Solution
 
 __all__ = ["Certifier", "Stopping", "reachable_tol", "settle_biases"]
@@ -23,31 +23,7 @@ __all__ = ["Certifier", "Stopping", "reachable_tol", "settle_biases"]
 Stopping: TypeAlias = Literal["gap", "estimate", "bounded", "decrease"]
 """What a tolerance is compared with; see ``LBFGS``."""
 
-MAX_REDUCTIONS = 10
 BOUND_FACTOR = 30.0  # tolerances that the gap may be under the stopping criterion "bounded"
-BLOCK_ROWS = 1024
-MOST_FACTORED = 50  # biases; the Hessian of more takes longer to form than to multiply with
-MAX_CONJUGATE_STEPS = 30
-CONJUGATE_TOL = 1e-3
-
-
-class BiasCurvature(Protocol):
-    """The Hessian of a risk in its biases, never formed."""
-
-    @property
-    def scale(self) -> Array:
-        """The approximate diagonal, shape (k,)."""
-
-    def product(self, vector: Array) -> Array:
-        """Return the Hessian times a vector of shape (k,)."""
-
-
-@runtime_checkable
-class BiasCurvatureRisk(Protocol):
-    """A risk that knows the Hessian of its biases from its gradient in the scores."""
-
-    def bias_curvature(self, residuals: Array) -> BiasCurvature:
-        """Return the Hessian where the gradient in the scores is ``residuals``."""
 
 
 def settle_biases(
@@ -55,8 +31,7 @@ def settle_biases(
 ) -> Point:
     """Return the point with the best biases for the given weights.
 
-    Newton steps on the scores alone find them: there is no product with the features until the
-    last gradient.
+    There is no product with the features until the last gradient.
 
     Parameters
     ----------
@@ -74,74 +49,14 @@ def settle_biases(
     Point
         ``theta`` with other biases; ``theta`` itself if the problem has none.
     """
-    risk = problem.risk
-    value, residuals = risk.value_gradient(scores)
-    max_steps = max_steps if problem.fit_intercept else 0
     theta = theta.copy()
-    spare = None
-    eps = np.finfo(scores.dtype).eps
-    for steps_before in range(max_steps):
-        slope = residuals.sum(axis=0, dtype=np.float64)
-        scale = _sum_of_sizes(residuals)
-        if np.abs(slope).max() <= 8 * eps * scale:
-            break
-        move = _bias_step(risk, scores, residuals, slope)
-        best = None
-        for _ in range(MAX_REDUCTIONS):
-            moved = move.astype(scores.dtype)
-            trial_scores = spare = np.add(scores, moved, out=spare)
-            trial = risk.value_gradient(trial_scores)
-            if trial[0] <= value + 8 * eps * abs(value):
-                best = trial
-                break
-            move *= 0.25
-        if best is None or not np.abs(best[1].sum(axis=0)).max() < np.abs(slope).max():
-            break
-        value, residuals = best
-        # The scores that came in belong to the caller; others are used again.
-        scores, spare = trial_scores, scores if steps_before else None
-        theta[:, -1] += moved
+    if problem.fit_intercept:
+        biases, scores, value, residuals = best_biases(problem.risk, scores, max_steps)
+        theta[:, -1] += biases
+    else:
+        value, residuals = problem.risk.value_gradient(scores)
     gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
     return Point(theta, scores, value + problem.penalty(theta), gradient)
-
-
-def _sum_of_sizes(values: Array) -> float:
-    """Return the sum of the absolute values, without an array of their size."""
-    blocks = range(0, len(values), BLOCK_ROWS)
-    return sum(float(np.abs(values[i : i + BLOCK_ROWS]).sum(dtype=np.float64)) for i in blocks)
-
-
-def _bias_step(risk: SmoothRisk, scores: Array, residuals: Array, slope: Array) -> Array:
-    """Return the Newton step of the biases; that of many comes from conjugate gradients."""
-    if isinstance(risk, BiasCurvatureRisk) and slope.size > MOST_FACTORED:
-        return _conjugate_bias_step(risk.bias_curvature(residuals), slope)
-    hessian = risk.curvature(scores).total().astype(np.float64)
-    size = max(float(np.trace(hessian)), np.finfo(np.float64).tiny)
-    null = risk.null_direction
-    if null is not None:
-        hessian += size * np.outer(null, null)
-    return -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
-
-
-def _conjugate_bias_step(curvature: BiasCurvature, slope: Array) -> Array:
-    scale = above_zero(curvature.scale)
-    step, residual = np.zeros_like(slope), -slope
-    conjugate = preconditioned = residual / scale
-    energy = first_energy = float(residual @ preconditioned)
-    for _ in range(MAX_CONJUGATE_STEPS):
-        product = curvature.product(conjugate)
-        along = float(conjugate @ product)
-        if along <= 0:
-            break
-        step += energy / along * conjugate
-        residual = residual - energy / along * product
-        preconditioned = residual / scale
-        following = float(residual @ preconditioned)
-        if following <= CONJUGATE_TOL**2 * first_energy:
-            break
-        conjugate = preconditioned + following / energy * conjugate
-        energy = following
-    return step
 
 
 def reachable_tol(tol: float, dtype: np.dtype[np.float32 | np.float64]) -> float:

@@ -11,7 +11,7 @@ from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
-__all__ = ["Point", "RayStep", "find_step", "step_along"]
+__all__ = ["Point", "RayStep", "ScoreBuffers", "find_step", "largest_size", "step_along"]
 
 MAX_TRIALS = 40
 MAX_GROWTH = 100.0  # of the scores, in the first trial of a step
@@ -192,13 +192,24 @@ def find_step(
 
 def _first_trial(scores: Array, ray: Array) -> float:
     """Return a full step, or less if the scores would explode, as where there is no curvature."""
-    reach = MAX_GROWTH * (1 + _largest(scores))
-    longest = _largest(ray)
+    reach = MAX_GROWTH * (1 + largest_size(scores))
+    longest = largest_size(ray)
     return min(1.0, reach / longest) if np.isfinite(longest) and longest > 0 else 1.0
 
 
-def _largest(values: Array) -> float:
-    """Return the largest absolute value."""
+def largest_size(values: Array) -> float:
+    """Return the largest absolute value, without an array of the absolute values.
+
+    Parameters
+    ----------
+    values : ndarray
+        Of any shape.
+
+    Returns
+    -------
+    float
+        Zero if there are none.
+    """
     return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 

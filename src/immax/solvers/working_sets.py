@@ -80,7 +80,7 @@ class WorkingSets(Solver[SmoothRisk]):
         tol = _sensible_tol(self.tol, problem)
         eps = float(np.finfo(problem.dtype).eps)
         gap, dual, stalled, n_iter, size = np.inf, -np.inf, 0, 0, FIRST_BLOCKS
-        decrease, converged = np.inf, False
+        decrease, converged, lowest = np.inf, False, np.inf
         while True:
             gradient = state.settle()
             value, previous_gap = state.value, gap
@@ -96,6 +96,10 @@ class WorkingSets(Solver[SmoothRisk]):
             leave = n_iter == 0 and worst > 1e-9 * problem.lam and not state.weights.any()
             converged = worst == 0 or (within <= tol * abs(value) and not leave)
             progress = decrease > eps * abs(value) and (not convex or gap < 0.9 * previous_gap)
+            # The gap needs the gradient of a column of large numbers to be smaller than any
+            # decrease that can still be observed.
+            progress = progress or worst <= 0.5 * lowest
+            lowest = min(worst, lowest)
             stalled = 0 if progress else stalled + 1
             if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
                 break

@@ -1,4 +1,4 @@
-"""The losses of the paper for PyTorch, in place of ``nn.CrossEntropyLoss`` on any device."""
+"""Losses in place of ``nn.CrossEntropyLoss``, and exact last layers for trained networks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ except ModuleNotFoundError as error:  # pragma: no cover
 
 from immax.torch.binary_loss import IMMAXBinaryLoss
 from immax.torch.counts import class_counts
+from immax.torch.features import collect_features
+from immax.torch.head import IMMAXHead
 from immax.torch.linear import linear_immax_loss, linear_spec_loss
 from immax.torch.losses import (
     BalancedSoftmaxLoss,
@@ -24,6 +26,8 @@ from immax.torch.losses import (
     WeightedIMMAXLoss,
 )
 from immax.torch.margin_losses import IMMAXExponentialLoss, IMMAXHingeLoss, IMMAXLoss
+from immax.torch.refit import refit_head
+from immax.torch.rival_heads import crt_head, logit_adjusted_head, tau_normalized_head
 from immax.torch.samplers import class_balanced_sampler, square_root_sampler
 from immax.torch.scaled_features import scale_features
 from immax.torch.schedules import DeferredReweighting, MarginWarmup
@@ -38,6 +42,7 @@ __all__ = [
     "FocalLoss",
     "IMMAXBinaryLoss",
     "IMMAXExponentialLoss",
+    "IMMAXHead",
     "IMMAXHingeLoss",
     "IMMAXLoss",
     "LDAMLoss",
@@ -49,9 +54,14 @@ __all__ = [
     "WeightedIMMAXLoss",
     "class_balanced_sampler",
     "class_counts",
+    "collect_features",
+    "crt_head",
     "linear_immax_loss",
     "linear_spec_loss",
+    "logit_adjusted_head",
+    "refit_head",
     "scale_features",
     "square_root_sampler",
+    "tau_normalized_head",
     "vocab_parallel_immax_loss",
 ]

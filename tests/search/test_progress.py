@@ -1,0 +1,39 @@
+"""The lines that a search prints."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from immax import IMMAXClassifierCV
+from immax.search.svc import IMMAXSVCCV
+
+X, Y = load_iris(return_X_y=True)
+LINE = re.compile(r"margins 1 to (\d+), fold (\d) of 3: (\d+) fits in \d+\.\d s")
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        IMMAXClassifierCV(n_margins=2, lams=[0.01, 0.1], cv=3, verbose=1),
+        IMMAXSVCCV(n_margins=1, Cs=[1.0], cv=3, verbose=1),
+    ],
+)
+def test_a_line_for_every_fold(search, capfd):
+    search.fit(X, Y)
+    found = LINE.findall(capfd.readouterr().out)
+    assert [int(fold) for _, fold, _ in found] == [1, 2, 3]
+    n_cells = len(np.unique(search.cv_results_[f"param_{search._penalty_name}"]))
+    assert all(int(fits) == int(points) * n_cells for points, _, fits in found)
+
+
+def test_processes_print_their_own_lines(capfd):
+    IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=3, verbose=1, n_jobs=2).fit(X, Y)
+    found = LINE.findall(capfd.readouterr().out)
+    assert sorted(int(fold) for _, fold, _ in found) == [1, 2, 3]
+
+
+def test_nothing_is_printed_by_default(capfd):
+    IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=3).fit(X, Y)
+    assert capfd.readouterr().out == ""
