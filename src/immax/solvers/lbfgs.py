@@ -124,6 +124,9 @@ class LBFGS(Solver[SmoothRisk]):
         if strong.build is shared_preconditioner and memory:
             good_start = False  # the steps say more than a block with the mean curvature
         renew = 0.0 if memory.precondition is None or good_start else cost
+        if good_start and memory.precondition is not None:
+            if certifier.accepts(point, memory.direction(point.gradient)):
+                return certifier.solution(point, 0)  # there is nothing to precondition
         if reuse:
             memory.restart()
             renew = max(cost, REUSED_ITERATIONS)
