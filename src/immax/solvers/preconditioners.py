@@ -164,14 +164,22 @@ def shared_preconditioner(
         A function of the gradient.
     """
     size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
-    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
-    mean = curvature.mean(axis=1, dtype=np.float64)
+    of_samples, totals = _curvature_sums(problem.risk, scores)
+    mean = of_samples / problem.shape[0]
     inverse = _inverse_block(problem, mean, size, rng)
     most = mean.sum() or 1.0
-    totals = curvature.sum(axis=0, dtype=np.float64)
     scale = np.maximum(totals / most, 1e-3).astype(problem.dtype)
 
     return _project(problem, lambda g: (g / scale[:, None]) @ inverse)
+
+
+def _curvature_sums(risk: SmoothRisk, scores: Array) -> tuple[Array, Array]:
+    """Return the curvature summed over the scores of each sample, and over all samples."""
+    known = getattr(risk, "curvature_sums", None)
+    if known is not None:
+        return known(scores)
+    curvature = np.maximum(risk.curvature(scores).diagonal(), 0)
+    return curvature.sum(axis=1, dtype=np.float64), curvature.sum(axis=0, dtype=np.float64)
 
 
 def above_zero(diagonal: Array) -> Array:
