@@ -27,7 +27,7 @@ LAYERS = (
     ("theory",),
     ("tabular",),
     ("datasets",),
-    ("io",),
+    ("io", "onnx"),
     ("evaluation",),
     ("plots",),
     ("bench", "compare"),
