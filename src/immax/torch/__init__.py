@@ -6,6 +6,9 @@ try:
     import torch as _torch  # noqa: F401
 except ModuleNotFoundError as error:  # pragma: no cover
     raise ImportError('immax.torch needs PyTorch: pip install "immax[torch]"') from error
+from immax.torch.requirements import check_torch
+
+check_torch()
 
 from immax.torch.binary_loss import IMMAXBinaryLoss
 from immax.torch.counts import class_counts
