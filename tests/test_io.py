@@ -172,6 +172,20 @@ def test_a_file_of_the_first_release_still_loads():
     )
 
 
+def test_files_with_classes_that_have_moved_since_predict_as_they_did():
+    folder = Path(__file__).parent / "data" / "format-3"
+    for name, expected in json.loads((folder / "expected.json").read_text("utf-8")).items():
+        with zipfile.ZipFile(folder / f"{name}.skops") as archive:
+            written_by = json.loads(archive.read(ABOUT))["versions"]["scikit-learn"]
+        if parse_version(sklearn.__version__) < parse_version(written_by):
+            pytest.skip(f"scikit-learn does not load models of a later version ({written_by})")
+        model = load_model(folder / f"{name}.skops").model
+        assert type(model).__module__ == "immax.decisions.decided_model"
+        new = np.array(expected["X"])
+        assert model.predict(new).tolist() == expected["predict"]
+        np.testing.assert_allclose(model.predict_proba(new), expected["proba"], atol=1e-8)
+
+
 EARLIER = Path(__file__).parent / "data" / "format-1"
 EXPECTED = json.loads((EARLIER / "expected.json").read_text(encoding="utf-8"))
 

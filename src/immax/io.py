@@ -43,6 +43,8 @@ BLOCK = 2**20  # bytes that are hashed at a time
 MOVED = {
     ("immax.kernel", "IMMAXSVC"): "immax.kernels.svc",
     ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
+    ("immax.compare.decided_model", "CalibratedScores"): "immax.decisions.calibrated_scores",
+    ("immax.compare.decided_model", "DecidedModel"): "immax.decisions.decided_model",
 }
 """The present modules of classes that were elsewhere in earlier versions."""
 AIM_TYPES = (
@@ -63,6 +65,9 @@ TRUSTED = frozenset(
     {
         "sklearn.compose._column_transformer._RemainderColsList",  # of scikit-learn 1.6
         "immax.calibration.ScoreCalibration",
+        "immax.decisions.calibrated_scores.CalibratedScores",
+        "immax.decisions.classifier.DecisionClassifierCV",
+        "immax.decisions.decided_model.DecidedModel",
         "immax.decisions.rules.Rule",
         *(f"immax.decisions.aims.{name}" for name in AIM_TYPES),
         "immax.linear.IMMAXClassifier",
@@ -74,8 +79,6 @@ TRUSTED = frozenset(
         "immax.boosting.lightgbm.LGBMObjective",
         "immax.boosting.loss.BoostingLoss",
         "immax.boosting.xgboost.IMMAXXGBClassifier",
-        "immax.compare.decided_model.CalibratedScores",
-        "immax.compare.decided_model.DecidedModel",
         "immax.compare.final_model.CodedLabels",
         "immax.search.classifier.IMMAXClassifierCV",
         "immax.search.svc.IMMAXSVCCV",
@@ -238,8 +241,7 @@ def load_model(path: str | Path, *, max_bytes: int = MOST_BYTES) -> ModelFile:
     data = Path(path).read_bytes()
     about = _checked(data, path, max_bytes)
     try:
-        if about["format"] < FORMAT:
-            data = _converted(data)
+        data = _converted(data)
         refused = _untrusted(skops, data)
     except Exception as error:
         raise ModelFileError(f"{path} is damaged: {error}") from error
@@ -297,17 +299,18 @@ def _import_skops() -> _Skops:
 
 
 def _converted(data: bytes) -> bytes:
-    """Return a file of an earlier format with its classes in their present modules."""
+    """Return a file of an earlier version with its classes in their present modules."""
     target = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as source,
-        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        for name in source.namelist():
-            content = source.read(name)
-            if name == OBJECTS:
-                content = json.dumps(json.loads(content, object_hook=_in_its_module)).encode()
-            archive.writestr(name, content)
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        objects = source.read(OBJECTS)
+        if not any(module.encode() in objects for module, _ in MOVED):
+            return data
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in source.namelist():
+                content = source.read(name)
+                if name == OBJECTS:
+                    content = json.dumps(json.loads(content, object_hook=_in_its_module)).encode()
+                archive.writestr(name, content)
     return target.getvalue()
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from immax.compare import Protocol, answer, compare, refit
-from immax.decisions import Costs
+from immax.decisions import Costs, rule_of
 from immax.report import About, write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -140,7 +140,7 @@ def costs_page(tmp_path_factory):
     models = {verdict.recommended: refit(comparison, verdict.recommended)}
     path = tmp_path_factory.mktemp("costs") / "report.html"
     write_report(path, comparison, verdict, models, About("a.csv", "y", "immax compare", 1.0))
-    return path, comparison.pooled(verdict.recommended), models[verdict.recommended][-1].rule_
+    return path, comparison.pooled(verdict.recommended), rule_of(models[verdict.recommended][-1])
 
 
 SLIDER = """

@@ -28,9 +28,10 @@ def test_what_was_chosen(data, loss, options, name):
     search = make_search(loss, AimOptions(**options), y, 2, 0)
     assert search.name.startswith(name)
     if loss == "hinge":
-        search.model.search.set_params(lams=[0.01, 0.1])
-    choice = describe_fit(search.model.fit(X, y))
-    assert set(choice) == {"score", "power", "lam", "rule"}
+        search.model.set_params(lams=[0.01, 0.1])
+    choice = describe_fit(search.model.fit(X, y), search.sign)
+    weighted = {"weight_power"} if options.keys() & {"costs", "budget"} else set()
+    assert set(choice) == {"score", "power", "lam", "rule"} | weighted
     if name == "costs":
         cost = np.where(y == 1, 10, 1)[search.model.predict(X) != y].sum() / len(y)
         assert 0 < choice["score"] < 3 * cost + 0.5

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from bench_cases import old_store
-from commands import immax, immax_here
+from commands import immax, immax_here, start_immax
 
 ROOT = Path(__file__).parents[2]
 
@@ -124,16 +124,14 @@ def _done(path):
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     plan = ROOT / "experiments" / "smoke.toml"
-    command = [sys.executable, "-m", "immax", "bench", "run", str(plan)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    process = start_immax("bench", "run", plan, cwd=tmp_path)
     while not _done(tmp_path / "smoke.db"):
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     if process.returncode != 0:  # else it was done before
         assert process.returncode == 1
-        assert b"run the same command again to resume" in errors
+        assert "run the same command again to resume" in errors
     status = json.loads(
         immax_here("bench", "status", "smoke.db", "--json", cwd=tmp_path, check=0).stdout
     )

@@ -1,18 +1,16 @@
 """``immax compare`` as a new user meets it, through real processes."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import immax, immax_here
+from commands import immax, immax_here, start_immax
 
 from immax.cli.comparison import parse_duration
+from immax.decisions import rule_of
 from immax.errors import WrongCall
 from immax.io import load_model
 
@@ -92,14 +90,8 @@ def test_the_same_command_again_fits_no_fold_twice(compared):
 
 def test_an_interrupted_comparison_is_resumed(tmp_path):
     awkward().to_csv(tmp_path / "parcels.csv", index=False)
-    command = [sys.executable, "-m", "immax", "compare", "parcels.csv", "-t", "state", *QUICK]
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    command = ["compare", "parcels.csv", "-t", "state", *QUICK]
+    process = start_immax(*command, cwd=tmp_path)
     end = time.monotonic() + 120
     while not list(tmp_path.rglob("*.npz")) and time.monotonic() < end:
         time.sleep(0.05)
@@ -110,7 +102,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
     kept = set(tmp_path.rglob("*.npz"))
     assert 0 < len(kept) < 9
     times = {path: path.stat().st_mtime_ns for path in kept}
-    immax_here(*command[3:], cwd=tmp_path, check=0)
+    immax_here(*command, cwd=tmp_path, check=0)
     assert all(path.stat().st_mtime_ns == times[path] for path in kept)
     assert len(list(tmp_path.rglob("*.npz"))) == 9
 
@@ -205,7 +197,7 @@ def test_the_model_file_has_the_rule_and_predicts_by_it(aimed):
     folder, content = aimed
     model = load_model(folder / "comparison" / "model.skops")
     assert model.metric == "costs"
-    assert str(model.model[-1].rule_) == content["rule"]
+    assert str(rule_of(model.model[-1])) == content["rule"]
     for options in ((), ("--proba",)):
         name = f"predicted{len(options)}.csv"
         immax_here(
@@ -214,7 +206,7 @@ def test_the_model_file_has_the_rule_and_predicts_by_it(aimed):
         )  # fmt: skip
     labels = pd.read_csv(folder / "predicted0.csv")["y"]
     fraud = pd.read_csv(folder / "predicted1.csv")["p(fraud)"]
-    threshold = model.model[-1].rule_.threshold
+    threshold = rule_of(model.model[-1]).threshold
     np.testing.assert_array_equal(labels == "fraud", fraud >= threshold)
 
 

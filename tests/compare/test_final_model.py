@@ -7,6 +7,7 @@ from mixed_table import mixed_table
 
 from immax.compare import CANDIDATES, Protocol, compare, refit
 from immax.compare.final_model import CodedLabels
+from immax.decisions import rule_of
 from immax.io import load_model, save_model
 
 
@@ -26,6 +27,22 @@ def test_every_method_runs_and_its_model_is_saved(name, tmp_path):
     np.testing.assert_array_equal(loaded.classes_, ["no", "yes"])
     if CANDIDATES[name].proba:
         np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["smote", "svm", "threshold", "xgb", "immax", "immax_hinge"])
+def test_models_for_an_aim_are_saved_with_their_rules(name, tmp_path):
+    pytest.importorskip(CANDIDATES[name].needs or "numpy")
+    X, y = mixed_table(120)
+    comparison = compare(X, y, methods=[name], protocol=Protocol("f1", folds=2))
+    model = refit(comparison, name)
+    save_model(model, tmp_path / "model.skops", schema=comparison.schema, target="y")
+    loaded = load_model(tmp_path / "model.skops").model
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert set(model.predict(X)) <= {"no", "yes"}
+    if name != "threshold":
+        assert rule_of(loaded[-1]) == rule_of(model[-1])
+        assert rule_of(model[-1]).classes.tolist() == ["no", "yes"]
 
 
 @pytest.mark.parametrize(

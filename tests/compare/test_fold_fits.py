@@ -34,7 +34,7 @@ def test_failures_and_time_limits_are_outcomes(data, monkeypatch):
     def fail(*_):
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(fold_fits, "make_candidate", fail)
+    monkeypatch.setattr(fold_fits, "fit_candidate", fail)
     outcome = fitter.attempt(FoldTask("logistic", 0))
     assert isinstance(outcome, ValueError)
     assert str(outcome) == "no such luck"

@@ -1,10 +1,13 @@
 """The folds of a protocol, and the estimators that it makes."""
 
+import json
+
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
-from immax.compare.judge import make_judge
-from immax.compare.protocol import LAMS, POWERS, Protocol, make_candidate
+from immax.compare.protocol import LAMS, POWERS, Protocol, fit_candidate, make_candidate
+from immax.decisions import Budget, Costs, rule_of
 from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
 
@@ -53,21 +56,57 @@ def test_impossible_protocols_are_refused(settings, message):
 def test_hyper_parameters_are_selected_for_the_metric(metric):
     y = np.repeat([0, 1], [40, 20])
     protocol = Protocol(metric)
-    judge = make_judge(protocol, np.arange(2), np.bincount(y))
-    search = make_candidate("ce", y, protocol, judge)
-    margins = make_candidate("immax", y, protocol, judge)
-    if judge.aim is None:
+    scorer = protocol.scorer(np.arange(2), np.bincount(y))
+    search = make_candidate("ce", y, protocol, scorer)
+    margins = make_candidate("immax", y, protocol, scorer)
+    if scorer.aim is None:
         assert search.scoring == METRICS[metric].scorer
+        assert search.param_grid["lam"] == list(LAMS)
+        assert tuple(margins.family.values) == POWERS
+        return
+    assert search.scorers == (scorer,)
+    assert search.grid["lam"] == list(LAMS)
+    own = margins.make(scorer)
+    assert (own.aim, own.family) == (scorer.aim, "auto")  # weights and margins together
+
+
+def test_methods_decide_by_themselves_for_the_accuracy():
+    scorer = Protocol("accuracy").scorer(np.arange(2), np.array([40, 20]))
+    assert scorer.aim is None
+    assert Protocol(aim=Costs([1, 5])).scorer(np.arange(2), np.array([40, 20])).sign == -1
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(300, 5, weights=[0.85], class_sep=0.7, random_state=0)
+
+
+@pytest.mark.parametrize("aim", [Costs([1.0, 10.0]), Budget(share=0.1), Budget(count=9)])
+@pytest.mark.parametrize("name", ["logistic", "weights", "ce", "svm", "xgb", "immax"])
+def test_every_candidate_serves_every_aim(data, name, aim):
+    X, y = data
+    protocol = Protocol(aim=aim)
+    scorer = protocol.scorer(np.arange(2), np.bincount(y))
+    model, chosen = fit_candidate(name, X, y, protocol, scorer)
+    json.dumps(chosen)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    rule = rule_of(model)
+    decided_by = model.decision_proba(X) if name == "immax" else model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), rule.predict(decided_by))
+    positives = int(model.predict(X).sum())
+    if aim == Budget(count=9):
+        assert positives == 9
+    elif isinstance(aim, Budget):
+        assert 10 < positives < 90  # of 300, by a threshold for new rows
     else:
-        assert search.judge is judge
-        search, margins = search.search, margins.search
-    assert search.param_grid["lam"] == list(LAMS)
-    assert tuple(margins.family.values) == POWERS
+        assert rule.aim == "costs"
+        assert positives > y.sum()
 
 
 def test_a_tuned_threshold_has_decisions_of_its_own():
     y = np.repeat([0, 1], [40, 20])
-    protocol = Protocol("gmean")
-    judge = make_judge(protocol, np.arange(2), np.bincount(y))
-    model = make_candidate("threshold", y, protocol, judge).fit(np.arange(60.0)[:, None], y)
-    assert (model.predict(np.arange(60.0)[:, None]) == y).mean() > 0.9
+    X, protocol = np.arange(60.0)[:, None], Protocol("gmean")
+    scorer = protocol.scorer(np.arange(2), np.bincount(y))
+    model, _ = fit_candidate("threshold", X, y, protocol, scorer)
+    assert rule_of(model) is None
+    assert (model.predict(X) == y).mean() > 0.9

@@ -25,7 +25,7 @@ def assert_same_results(first, second):
 def test_finished_folds_are_not_fitted_again(tmp_path, monkeypatch):
     X, y = mixed_table()
     first = compare(X, y, methods=QUICK, keep=tmp_path)
-    monkeypatch.setattr(fold_fits, "make_candidate", None)
+    monkeypatch.setattr(fold_fits, "fit_candidate", None)
     assert_same_results(first, compare(X, y, methods=QUICK, keep=tmp_path))
 
 
@@ -73,14 +73,14 @@ def test_a_damaged_fold_is_fitted_again(tmp_path):
 
 def test_a_method_that_fails_is_left_out_and_the_others_go_on(monkeypatch):
     X, y = mixed_table()
-    make = fold_fits.make_candidate
+    make = fold_fits.fit_candidate
 
     def some_fail(name, *arguments):
         if name == "weights":
             raise ValueError("no such luck\nin two lines")
         return make(name, *arguments)
 
-    monkeypatch.setattr(fold_fits, "make_candidate", some_fail)
+    monkeypatch.setattr(fold_fits, "fit_candidate", some_fail)
     comparison = compare(X, y, methods=["weights", "ce"], protocol=Protocol(folds=2))
     assert comparison.complete == ["logistic", "ce"]
     assert comparison.left_out == {"weights": "failed: no such luck"}
@@ -91,7 +91,7 @@ def test_a_failure_of_the_baseline_is_an_error(monkeypatch):
     def fail(*_):
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(fold_fits, "make_candidate", fail)
+    monkeypatch.setattr(fold_fits, "fit_candidate", fail)
     with pytest.raises(ValueError, match="no such luck"):
         compare(*mixed_table(60), methods=["ce"], protocol=Protocol(folds=2))
 
@@ -111,7 +111,7 @@ def test_an_interruption_keeps_what_is_finished(tmp_path):
 def test_a_time_limit_leaves_out_what_is_not_finished(monkeypatch, tmp_path):
     X, y = mixed_table()
     compare(X, y, methods=["weights"], keep=tmp_path)
-    monkeypatch.setattr(fold_fits, "make_candidate", lambda *_: time.sleep(60))
+    monkeypatch.setattr(fold_fits, "fit_candidate", lambda *_: time.sleep(60))
     comparison = compare(X, y, methods=QUICK, time_limit=1, keep=tmp_path)
     assert comparison.complete == ["logistic", "weights"]
     assert comparison.unfinished == {"immax": 0}
@@ -126,7 +126,7 @@ def test_all_methods_are_compared_on_the_folds_that_all_have_finished(tmp_path, 
     compare(X, y, methods=QUICK, keep=tmp_path)
     for path in [*tmp_path.glob("*/*-3.npz"), *tmp_path.glob("*/*-4.npz")]:
         path.unlink()
-    monkeypatch.setattr(fold_fits, "make_candidate", lambda *_: time.sleep(60))
+    monkeypatch.setattr(fold_fits, "fit_candidate", lambda *_: time.sleep(60))
     comparison = compare(X, y, methods=QUICK, time_limit=1, keep=tmp_path)
     assert comparison.complete == ["logistic", *QUICK]
     assert (len(comparison.splits), comparison.planned_folds) == (3, 5)

@@ -9,6 +9,7 @@ from mixed_table import mixed_table
 
 from immax.compare import Protocol, answer, compare, refit
 from immax.compare.gains import GroupedValues
+from immax.decisions import rule_of
 from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
 
@@ -75,7 +76,7 @@ def test_an_unclear_gain_is_not_recommended(rings):
 
 def test_the_rule_is_part_of_the_answer(rings):
     verdict = answer(rings)
-    rule = refit(rings, verdict.recommended)[-1].rule_
+    rule = rule_of(refit(rings, verdict.recommended)[-1])
     told = verdict.with_rule(rule)
     assert told.rule.startswith("predict rare when its probability is at least 0.167")
     assert told.sentence.endswith(f"Its rule: {told.rule}.")

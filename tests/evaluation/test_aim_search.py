@@ -7,12 +7,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from immax.decisions import DecisionClassifierCV
-from immax.evaluation.aim_search import AimSearch, DecidedClassifier, PerAim
+from immax.decisions import DecidedModel, DecisionClassifierCV
+from immax.evaluation.aim_search import AimSearch, PerAim
+from immax.evaluation.held_out_scorer import score_by_metric
 from immax.evaluation.metrics import METRICS
 
 AIMS = ("balanced_accuracy", "f1", "cost_10_to_1", "log_loss")
 GRID = {"C": [1e-4, 1e-2, 1.0]}
+
+
+def scorers(y, *names):
+    return [score_by_metric(METRICS[name], np.bincount(y)) for name in names]
 
 
 def sample(n_classes=2):
@@ -27,7 +32,7 @@ def sample(n_classes=2):
 def test_each_aim_chooses_as_a_search_of_its_own(metric, n_classes):
     X, y = sample(n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
-    search = AimSearch(LogisticRegression(), GRID, cv, AIMS).fit(X, y)
+    search = AimSearch(LogisticRegression(), GRID, cv, scorers(y, *AIMS)).fit(X, y)
     alone = GridSearchCV(LogisticRegression(), GRID, cv=cv, scoring=METRICS[metric].score)
     assert search.best_params_[metric] == alone.fit(X, y).best_params_
     np.testing.assert_array_equal(search.for_aim(metric).predict(X), alone.predict(X))
@@ -38,11 +43,11 @@ def test_each_aim_chooses_as_a_search_of_its_own(metric, n_classes):
 def test_a_search_of_one_point_with_rules_is_decision_classifier_cv(metric, n_classes):
     X, y = sample(n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
-    search = AimSearch(LogisticRegression(), {}, cv, AIMS, decide=True).fit(X, y)
+    search = AimSearch(LogisticRegression(), {}, cv, scorers(y, *AIMS), decide=True).fit(X, y)
     aim = METRICS[metric].make_aim(np.bincount(y))
     alone = DecisionClassifierCV(LogisticRegression(), aim, cv=cv).fit(X, y)
     own = search.for_aim(metric)
-    assert isinstance(own, DecidedClassifier)
+    assert isinstance(own, DecidedModel)
     assert own.rule == alone.rule_
     np.testing.assert_array_equal(own.predict(X), alone.predict(X))
     np.testing.assert_allclose(own.predict_proba(X), alone.predict_proba(X))
@@ -51,10 +56,10 @@ def test_a_search_of_one_point_with_rules_is_decision_classifier_cv(metric, n_cl
 def test_rules_and_parameters_are_chosen_together():
     X, y = sample()
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
-    search = AimSearch(LogisticRegression(), GRID, cv, ["f1"], decide=True).fit(X, y)
+    search = AimSearch(LogisticRegression(), GRID, cv, scorers(y, "f1"), decide=True).fit(X, y)
     scores = {}
     for C in GRID["C"]:
-        one = AimSearch(LogisticRegression(C=C), {}, cv, ["f1"], decide=True).fit(X, y)
+        one = AimSearch(LogisticRegression(C=C), {}, cv, scorers(y, "f1"), decide=True).fit(X, y)
         rule = one.for_aim("f1").rule
         proba = np.empty((len(y), 2))
         for train, test in cv.split(X, y):
@@ -67,18 +72,56 @@ def test_rules_and_parameters_are_chosen_together():
 
 def test_a_classifier_without_probabilities_serves_aims_of_labels():
     X, y = sample()
-    search = AimSearch(LinearSVC(), GRID, 3, ["f1", "log_loss"]).fit(X, y)
+    search = AimSearch(LinearSVC(), GRID, 3, scorers(y, "f1", "log_loss")).fit(X, y)
     assert set(search.for_aim("f1").predict(X)) == {0, 1}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_without_probabilities_are_calibrated(n_classes):
+    X, y = sample(n_classes)
+    asked = scorers(y, "balanced_accuracy")
+    search = AimSearch(LinearSVC(), GRID, 3, asked, decide=True, calibrate=True).fit(X, y)
+    own = search.for_aim("balanced_accuracy")
+    assert own.predict_proba(X).shape == (300, n_classes)
+    np.testing.assert_array_equal(own.predict(X), own.rule.predict(own.predict_proba(X)))
+    assert np.isfinite(search.best_scores_["balanced_accuracy"])
+
+
+def test_balanced_classifiers_are_not_corrected_twice():
+    """Argmax of class-weighted probabilities is the rule for the balanced accuracy already."""
+    X, y = sample()
+    inner = LogisticRegression(class_weight="balanced")
+    asked = scorers(y, "balanced_accuracy")
+    search = AimSearch(inner, {}, 3, asked, decide=True, balanced=True).fit(X, y)
+    own = search.for_aim("balanced_accuracy")
+    assert own.rule.threshold == pytest.approx(0.5)
+    np.testing.assert_array_equal(own.predict(X), inner.fit(X, y).predict(X))
+
+
+class Counting(LogisticRegression):
+    fits = 0
+
+    def fit(self, X, y):
+        Counting.fits += 1
+        return super().fit(X, y)
+
+
+def test_nothing_is_fitted_to_folds_for_rules_that_depend_on_no_samples():
+    X, y = sample()
+    for names, expected in ((("balanced_accuracy",), 1), (("balanced_accuracy", "f1"), 4)):
+        Counting.fits = 0
+        AimSearch(Counting(), {}, 3, scorers(y, *names), decide=True).fit(X, y)
+        assert Counting.fits == expected
 
 
 def test_a_classifier_of_its_own_for_every_aim():
     X, y = sample()
     made = []
 
-    def make(metric):
-        made.append(metric)
+    def make(scorer):
+        made.append(scorer.name)
         return LogisticRegression(C=len(made))
 
-    both = PerAim(make, ["f1", "mcc"]).fit(X, y)
+    both = PerAim(make, scorers(y, "f1", "mcc")).fit(X, y)
     assert made == ["f1", "mcc"]
     assert (both.for_aim("f1").C, both.for_aim("mcc").C) == (1, 2)

@@ -1,5 +1,6 @@
 """The methods that plans name: all of them fit, and λ has one meaning."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -184,6 +185,19 @@ def test_kernel_machines_search_c(method, data):
     X, y = data
     model = make(method, y, "kernel").fit(X[:100], y[:100])
     assert describe_choice(model)["C"] in [4 * C for C in (0.01, 0.1, 1, 10, 100, 1000)]
+
+
+@pytest.mark.parametrize("method", ["immax", "logistic", "threshold"])
+def test_what_was_chosen_for_an_aim_can_be_written(method, data):
+    X, y = data
+    selection = replace(SELECTION, aims=("f1", "balanced_accuracy"))
+    model = make_estimator("linear", method, y, selection, {}, seed=0).fit(X, y)
+    chosen = json.loads(json.dumps(describe_choice(model, "f1")))
+    if method == "immax":
+        assert {"power", "weight_power", "lam", "score", "rule"} == set(chosen)
+        assert chosen["rule"].startswith("predict ")
+    else:
+        assert set(chosen) == {"C"}
 
 
 def test_networks_have_margins_of_mean_one():

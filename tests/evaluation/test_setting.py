@@ -7,6 +7,7 @@ from sklearn.model_selection import GridSearchCV
 
 from immax.decisions import BalancedAccuracy, DecisionClassifierCV, FBeta
 from immax.evaluation.aim_search import AimSearch, PerAim
+from immax.evaluation.held_out_scorer import score_by_metric
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import LAMS, Selection
 from immax.evaluation.setting import Setting
@@ -57,19 +58,32 @@ def test_what_has_nothing_to_tune_serves_all_aims():
 def test_one_classifier_or_one_for_each_aim():
     asked = []
 
-    def make(metric):
-        asked.append(metric)
+    def make(scorer):
+        asked.append(scorer and scorer.name)
         return LogisticRegression()
 
     assert isinstance(setting().for_each_aim(make), LogisticRegression)
     both = setting(aims=("f1", "balanced_accuracy")).for_each_aim(make)
     assert isinstance(both, PerAim)
     both.fit(np.random.default_rng(0).normal(size=(48, 2)), Y)
-    assert asked == [None, METRICS["f1"], METRICS["balanced_accuracy"]]
+    assert asked == [None, "f1", "balanced_accuracy"]
 
 
 def test_searches_of_margins_are_told_their_aim():
     own = setting(scoring="accuracy")
     assert own.purpose(None) == {"scoring": "accuracy"}
-    assert own.purpose(METRICS["balanced_accuracy"]) == {"aim": BalancedAccuracy()}
-    assert own.purpose(METRICS["ece"]) == {"scoring": "accuracy"}
+    balanced, ece = (
+        score_by_metric(METRICS[name], own.class_counts()) for name in ("balanced_accuracy", "ece")
+    )
+    assert own.purpose(balanced) == {"aim": BalancedAccuracy()}
+    assert own.purpose(ece) == {"scoring": "accuracy"}
+
+
+def test_a_comparison_decides_for_one_aim_whatever_the_method():
+    scorer = score_by_metric(METRICS["f1"], np.bincount(Y))
+    own = Setting(Selection(), {}, 0, Y, decided_for=scorer, balanced=True)
+    assert own.scorers == (scorer,)
+    search = own.search(LogisticRegression(), {"C": [1.0]})
+    assert (search.decide, search.calibrate, search.balanced) == (True, True, True)
+    plan = setting(aims=("f1",)).search(LogisticRegression(), {"C": [1.0]})
+    assert (plan.decide, plan.calibrate, plan.balanced) == (False, False, False)

@@ -45,6 +45,22 @@ def test_what_is_drawn_where(ax):
     assert sorted(legend) == ["chosen", "theory", "within a standard error"]
 
 
+def test_margins_and_class_weights_have_a_column_for_each_pair(data, ax):
+    X, y = data[0][::3], data[1][::3]
+    search = IMMAXClassifierCV(lams=[0.01, 0.1], cv=2, aim="balanced_accuracy").fit(X, y)
+    display = SearchDisplay.from_search(search)
+    assert display.scores.shape == (2, 4)
+    assert display.theory == (pytest.approx(1 / 3), 0.0)
+    display.plot(ax)
+    labels = [text.get_text() for text in ax.get_xticklabels()]
+    assert labels == ["-0.33, 1.00", "0.00, 0.00", "0.00, 1.00", "0.33, 0.00"]
+    chosen = ", ".join(f"{value:.2f}" for value in search.best_parameters_)
+    ((x, row),) = ax.collections[1].get_offsets()
+    assert labels[int(x)] == chosen
+    assert display.strengths[int(row)] == search.best_lam_
+    assert ax.lines[0].get_xdata() == [3, 3]
+
+
 def test_the_function_returns_the_axes(search, ax):
     assert plot_search(search, ax) is ax
     assert ax.get_xlabel() == "parameter of the margins"
@@ -61,6 +77,6 @@ def test_searches_that_cannot_be_drawn():
         plot_search(IMMAXClassifierCV())
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
-    search = IMMAXClassifierCV(family="free", lams=[0.1], n_margins=2, cv=2, budget=12).fit(X, y)
+    search = IMMAXClassifierCV(family="free", lams=[0.1], n_margins=6, cv=2, budget=80).fit(X, y)
     with pytest.raises(ValueError, match="families of one parameter"):
         plot_search(search)

@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 
 from immax import IMMAXClassifierCV
 from immax.compare import Answer, Protocol, Row
-from immax.compare.judge import make_judge
 from immax.compare.results import PooledPredictions
 from immax.report import About
 from immax.tabular import describe_columns, prepare
@@ -27,7 +26,7 @@ def make_comparison(codes, classes, predictions, X):
     counts = np.bincount(codes, minlength=len(classes))
     return SimpleNamespace(
         protocol=protocol,
-        judge=make_judge(protocol, classes, counts),
+        scorer=protocol.scorer(classes, counts),
         X=X,
         schema=describe_columns(X),
         classes=classes,
@@ -36,7 +35,7 @@ def make_comparison(codes, classes, predictions, X):
         class_names=[str(name) for name in classes],
         splits=[(codes, codes)] * 6,
         left_out={"smote": "failed: too few rows"},
-        pooled=lambda name: PooledPredictions(codes, *predictions[name]),
+        pooled=lambda name, for_decisions=False: PooledPredictions(codes, *predictions[name]),
     )
 
 

@@ -85,4 +85,12 @@ def test_a_picture_of_the_search(binary, tmp_path):
     with pytest.raises(ValueError, match="not been fitted"):
         IMMAXClassifierCV().plot()
     with pytest.raises(ValueError, match="one parameter"):
-        IMMAXClassifierCV(family="free", lams=[0.1], n_margins=2).fit(X, y).plot()
+        IMMAXClassifierCV(family="free", lams=[0.1], n_margins=6, cv=2).fit(X, y).plot()
+
+
+def test_decisions_are_made_by_the_fit_that_the_rule_is_for(binary):
+    X, y = binary
+    model = IMMAXClassifierCV(lams=[1e-3, 1e-1], cv=3, aim="f1").fit(X, y)
+    proba = model.decision_proba(X)
+    np.testing.assert_array_equal(proba, model.best_estimator_.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), model.best_rule_.predict(proba))

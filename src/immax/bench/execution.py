@@ -109,8 +109,7 @@ def _evaluate_aims(model: AimedClassifier, aims: Sequence[str], split: Split) ->
         proba = own.predict_proba(X) if hasattr(own, "predict_proba") else None
         metrics = measure(y, np.asarray(own.predict(X)), proba, len(split.class_names))
         tests[aim] = HeldOutResult(metrics)
-        params = getattr(model, "best_params_", {}).get(aim)
-        chosen[aim] = describe_choice(own) if params is None else params
+        chosen[aim] = describe_choice(model, aim)
     return CellResult(chosen, tests)
 
 

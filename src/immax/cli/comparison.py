@@ -98,6 +98,7 @@ def compare(
     from immax.compare import Protocol, answer, refit
     from immax.compare import compare as run
     from immax.compare.results_json import make_results, results_text
+    from immax.decisions import rule_of
     from immax.io import save_model
     from immax.report.page import About, write_report
     from immax.tabular import as_labels
@@ -130,7 +131,7 @@ def compare(
         names = [verdict.recommended, *(["immax"] if "immax" in comparison.complete else [])]
         refit_start = time.perf_counter()
         models = {name: refit(comparison, name) for name in dict.fromkeys(names)}
-        verdict = verdict.with_rule(getattr(models[verdict.recommended][-1], "rule_", None))
+        verdict = verdict.with_rule(rule_of(models[verdict.recommended][-1]))
         seconds_refit = time.perf_counter() - refit_start
         bar.describe("writing the report")
         save_model(

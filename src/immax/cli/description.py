@@ -9,6 +9,7 @@ import numpy as np
 
 from immax.arrays import Array, Vector
 from immax.cli.predictions import as_model_input, schema_of
+from immax.decisions import DecidedModel, rule_of
 from immax.io import ModelFile, ModelFileError
 from immax.margins import theory_margins
 from immax.tabular import Column, as_labels, read_labelled
@@ -61,9 +62,9 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
     """
     steps = getattr(file.model, "steps", None)
     last = steps[-1][1] if steps else file.model
-    decision = getattr(last, "rule_", None)  # of models for an aim, which are inside another one
-    if decision is not None:
-        last = getattr(last, "model", last)
+    decision = rule_of(last)
+    if isinstance(last, DecidedModel):
+        last = last.model
     estimator = getattr(last, "best_estimator_", last)
     classes = [str(name) for name in file.model.classes_]
     description: ModelDescription = {

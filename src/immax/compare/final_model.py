@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Self
 
@@ -14,10 +13,9 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
 from immax.arrays import Array, Features
-from immax.compare.decided_model import DecidedModel
-from immax.compare.decided_search import DecidedSearch
-from immax.compare.protocol import make_candidate
+from immax.compare.protocol import fit_candidate
 from immax.compare.results import Comparison
+from immax.decisions.decided_model import DecidedModel
 from immax.evaluation.candidates import CANDIDATES
 from immax.tabular import prepare
 
@@ -108,14 +106,12 @@ def refit(comparison: Comparison, name: str) -> Pipeline:
     y = comparison.codes if coded else comparison.classes[comparison.codes]
     steps = prepare(comparison.schema)
     features = steps.fit_transform(comparison.X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some corners of a grid do not converge
-        model = make_candidate(name, y, comparison.protocol, comparison.judge).fit(features, y)
+    model = fit_candidate(name, features, y, comparison.protocol, comparison.scorer).model
     if not coded:
         last = without_search(model)
-    elif isinstance(model, DecidedSearch):
-        inner = CodedLabels(without_search(model.estimator_), comparison.classes)
-        last = DecidedModel(inner, replace(model.rule_, classes=comparison.classes))
+    elif isinstance(model, DecidedModel):
+        inner = CodedLabels(without_search(model.model), comparison.classes)
+        last = DecidedModel(inner, replace(model.rule, classes=comparison.classes))
     else:
         last = CodedLabels(model, comparison.classes)
     return Pipeline([*steps.steps, ("model", last)])
@@ -132,14 +128,14 @@ def without_search(model: BaseEstimator) -> BaseEstimator:
     -------
     estimator
     """
-    if isinstance(model, DecidedSearch):
-        return DecidedModel(without_search(model.estimator_), model.rule_)
+    if isinstance(model, DecidedModel):
+        return DecidedModel(without_search(model.model), model.rule)
     if hasattr(model, "best_threshold_"):
         return _with_fixed_threshold(model)
-    best = getattr(model, "best_estimator_", None)
-    if best is None or hasattr(model, "best_parameters_"):
+    if hasattr(model, "best_parameters_"):
         return model  # a search for margins has attributes that ``immax explain`` shows
-    return best[-1] if hasattr(best, "steps") else best
+    best = getattr(model, "best_estimator_", model)
+    return best[-1] if hasattr(best, "steps") else best  # samplers are for training alone
 
 
 def _with_fixed_threshold(model: BaseEstimator) -> FixedThresholdClassifier:

@@ -31,12 +31,15 @@ class FoldResult:
         The time of fitting and predicting.
     chosen : mapping of str to object
         The hyper-parameters that were selected, as JSON can hold them.
+    decision_proba : ndarray of shape (n_test, n_classes) or None
+        The probabilities that labels were decided by, if they are not those of ``proba``.
     """
 
     labels: Array
     proba: Array | None
     seconds: float
     chosen: Mapping[str, object] = field(default_factory=dict)
+    decision_proba: Array | None = None
 
 
 class FoldCache:
@@ -80,9 +83,16 @@ class FoldCache:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
-                proba = data["proba"] if "proba" in data.files else None
+                proba, decision_proba = (
+                    data[name] if name in data.files else None
+                    for name in ("proba", "decision_proba")
+                )
                 result = FoldResult(
-                    data["labels"], proba, float(about["seconds"]), dict(about["chosen"])
+                    data["labels"],
+                    proba,
+                    float(about["seconds"]),
+                    dict(about["chosen"]),
+                    decision_proba,
                 )
         except (OSError, ValueError, TypeError, KeyError, EOFError, zlib.error, zipfile.BadZipFile):
             return None
@@ -102,17 +112,21 @@ class FoldCache:
             return
         about = json.dumps({"seconds": result.seconds, "chosen": dict(result.chosen)})
         content = {"labels": result.labels, "about": np.array(about)}
-        if result.proba is not None:
-            content["proba"] = result.proba
+        for name in ("proba", "decision_proba"):
+            if getattr(result, name) is not None:
+                content[name] = getattr(result, name)
         with replacing(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **content)  # type: ignore[arg-type]
 
 
 def _fits(result: FoldResult, n_test: int, n_classes: int) -> bool:
     """Whether a result can be that of a fold with so many test rows and classes."""
-    labels, proba = result.labels, result.proba
+    labels = result.labels
     if labels.shape != (n_test,) or labels.dtype.kind not in "iu":
         return False
     if n_test and not (labels.min() >= 0 and labels.max() < n_classes):
         return False
-    return proba is None or (proba.shape == (n_test, n_classes) and proba.dtype.kind == "f")
+    return all(
+        proba is None or (proba.shape == (n_test, n_classes) and proba.dtype.kind == "f")
+        for proba in (result.proba, result.decision_proba)
+    )

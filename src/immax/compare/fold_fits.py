@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,12 +11,11 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare.fold_cache import FoldResult
-from immax.compare.judge import make_judge
 from immax.compare.prepared_folds import PreparedFolds
-from immax.compare.protocol import Protocol, Split, make_candidate
+from immax.compare.protocol import Protocol, Split, fit_candidate
 from immax.compare.time_limit import interrupt_at
+from immax.decisions.decided_model import rule_of
 from immax.evaluation.candidates import CANDIDATES
-from immax.evaluation.estimators import describe_choice
 from immax.tabular import Schema
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ class FoldFitter:
 
     def __init__(self, data: FoldData) -> None:
         self._data = data
-        self._judge = make_judge(data.protocol, data.classes, np.bincount(data.codes))
+        self._scorer = data.protocol.scorer(data.classes, np.bincount(data.codes))
         self._prepared = PreparedFolds(data.X, data.schema, data.splits)
 
     def attempt(self, task: FoldTask, seconds: float | None = None) -> Outcome:
@@ -99,11 +97,12 @@ class FoldFitter:
         fold = self._prepared[task.fold]
         y = data.codes[data.splits[task.fold].train]
         start = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some corners of a grid do not converge
-            model = make_candidate(task.method, y, data.protocol, self._judge)
-            model.fit(fold.train, y)
-            labels = np.asarray(model.predict(fold.test))
-            has_proba = candidate.proba or self._judge.aim is not None
-            proba = model.predict_proba(fold.test) if has_proba else None
-        return FoldResult(labels, proba, time.perf_counter() - start, describe_choice(model))
+        model, chosen = fit_candidate(task.method, fold.train, y, data.protocol, self._scorer)
+        labels = np.asarray(model.predict(fold.test))
+        has_proba = candidate.proba or self._scorer.aim is not None
+        proba = model.predict_proba(fold.test) if has_proba else None
+        decision_proba = None
+        if has_proba and rule_of(model) is not None and hasattr(model, "decision_proba"):
+            decision_proba = model.decision_proba(fold.test)
+        seconds = time.perf_counter() - start
+        return FoldResult(labels, proba, seconds, chosen, decision_proba)

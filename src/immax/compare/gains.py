@@ -44,7 +44,7 @@ class GroupedValues:
 
     def __init__(self, comparison: Comparison) -> None:
         self._parts = comparison.protocol.folds
-        judge, c = comparison.judge, len(comparison.classes)
+        scorer, c = comparison.scorer, len(comparison.classes)
         groups = make_row_groups(comparison)
         self._folds: dict[str, Array] = {}
         self._left_out: dict[str, Array] = {}
@@ -55,10 +55,10 @@ class GroupedValues:
                 for group in range(GROUPS):
                     rest = groups[split.test] != group
                     given = None if proba is None else proba[rest]
-                    own[group, k] = judge.measure(y[rest], labels[rest], given, c)
-            self._left_out[name] = judge.sign * own
-            values = [fold[judge.name] for fold in comparison.scores(name)]
-            self._folds[name] = judge.sign * np.array(values)
+                    own[group, k] = scorer.measure(y[rest], labels[rest], given, c)
+            self._left_out[name] = scorer.sign * own
+            values = [fold[scorer.name] for fold in comparison.scores(name)]
+            self._folds[name] = scorer.sign * np.array(values)
 
     def value(self, name: str) -> PairedGain:
         """Return the measure of a method, times -1 if lower is better, with its interval.

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from sklearn.model_selection import StratifiedKFold
 
-from immax.arrays import Array
-from immax.compare.decided_search import serve_aim
-from immax.compare.judge import Judge
-from immax.decisions.aims import Aim
+from immax.arrays import Array, Features
+from immax.decisions.aims import Accuracy, Aim
 from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES
-from immax.evaluation.estimators import make_estimator
+from immax.evaluation.estimators import describe_choice, make_estimator
+from immax.evaluation.held_out_scorer import HeldOutScorer, score_by_aim, score_by_metric
 from immax.evaluation.meta_estimators import PowerSearch
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
+from immax.evaluation.setting import Tuned
 from immax.validation import nearest
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-__all__ = ["INNER_FOLDS", "Protocol", "Split", "make_candidate"]
+__all__ = [
+    "INNER_FOLDS",
+    "FittedCandidate",
+    "Protocol",
+    "Split",
+    "fit_candidate",
+    "make_candidate",
+]
 
 INNER_FOLDS = 3
 """The number of folds of the inner cross-validation, which selects hyper-parameters."""
@@ -39,6 +44,13 @@ class Split(NamedTuple):
 
     train: Array
     test: Array
+
+
+class FittedCandidate(NamedTuple):
+    """A classifier, and the hyper-parameters that were selected, as JSON can hold them."""
+
+    model: Any
+    chosen: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -98,11 +110,33 @@ class Protocol:
                 splits += [Split(train, test) for train, test in folds.split(codes, codes)]
         return tuple(splits)
 
+    def scorer(self, classes: Array, counts: Array) -> HeldOutScorer:
+        """Return what methods are ranked by on data with these classes.
 
-def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> BaseEstimator:
+        Parameters
+        ----------
+        classes : ndarray of shape (c,)
+        counts : ndarray of shape (c,)
+            The number of rows of each class.
+
+        Returns
+        -------
+        HeldOutScorer
+            Its aim is None for the accuracy, for which methods decide by themselves.
+
+        Raises
+        ------
+        WrongCall
+            If the aim does not suit the classes.
+        """
+        if self.aim is not None:
+            return score_by_aim(self.aim, classes, counts)
+        scorer = score_by_metric(METRICS[self.metric], counts)
+        return replace(scorer, aim=None) if isinstance(scorer.aim, Accuracy) else scorer
+
+
+def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScorer) -> Tuned:
     """Return a candidate as an estimator that selects its hyper-parameters when it is fitted.
-
-    If the judge has an aim, so does the candidate: its decisions are fitted to it.
 
     Parameters
     ----------
@@ -111,21 +145,58 @@ def make_candidate(name: str, y: Array, protocol: Protocol, judge: Judge) -> Bas
     y : ndarray of shape (n,)
         The labels that the estimator will be fitted to.
     protocol : Protocol
-    judge : Judge
+    scorer : HeldOutScorer
+        If it has an aim, so does the candidate: its decisions are fitted to it.
 
     Returns
     -------
     estimator
+        If the scorer has an aim, the classifier is its ``for_aim(scorer.name)``.
     """
     candidate = CANDIDATES[name]
     selection = Selection(
         folds=INNER_FOLDS,
         trials=TRIALS,
-        scoring=judge.scorer,
+        scoring=scorer.selector,
         lams=LAMS[2:] if candidate.method == "immax_hinge" else LAMS,
         powers=POWERS if name == "immax" else FEW_POWERS,
     )
-    model = make_estimator(candidate.model, candidate.method, y, selection, {}, protocol.seed)
+    model = make_estimator(
+        candidate.model,
+        candidate.method,
+        y,
+        selection,
+        {},
+        protocol.seed,
+        decided_for=None if scorer.aim is None else scorer,
+        balanced=candidate.balanced,
+    )
     if isinstance(model, PowerSearch):
         model.set_params(race=True)
-    return serve_aim(model, judge, y, INNER_FOLDS, protocol.seed, balanced=candidate.balanced)
+    return model
+
+
+def fit_candidate(
+    name: str, X: Features, y: Array, protocol: Protocol, scorer: HeldOutScorer
+) -> FittedCandidate:
+    """Fit a candidate, with its hyper-parameters and decisions.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``CANDIDATES``.
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    protocol : Protocol
+    scorer : HeldOutScorer
+
+    Returns
+    -------
+    FittedCandidate
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some corners of a grid do not converge
+        search: Any = make_candidate(name, y, protocol, scorer).fit(X, y)
+    if scorer.aim is None:
+        return FittedCandidate(search, describe_choice(search))
+    return FittedCandidate(search.for_aim(scorer.name), describe_choice(search, scorer.name))

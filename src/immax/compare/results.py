@@ -12,8 +12,8 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare.fold_cache import FoldResult
-from immax.compare.judge import Judge, make_judge
 from immax.compare.protocol import Protocol, Split
+from immax.evaluation.held_out_scorer import HeldOutScorer
 from immax.evaluation.metrics import measure
 from immax.tabular import Schema
 
@@ -100,9 +100,9 @@ class Comparison:
         return self.fold_results
 
     @cached_property
-    def judge(self) -> Judge:
+    def scorer(self) -> HeldOutScorer:
         """Return what methods are ranked by."""
-        return make_judge(self.protocol, self.classes, self.counts)
+        return self.protocol.scorer(self.classes, self.counts)
 
     @cached_property
     def _scores(self) -> Mapping[str, tuple[dict[str, float], ...]]:
@@ -117,7 +117,7 @@ class Comparison:
     def _measure(self, y: Array, result: FoldResult) -> dict[str, float]:
         c = len(self.classes)
         values = measure(y, result.labels, result.proba, c)
-        values[self.judge.name] = self.judge.measure(y, result.labels, result.proba, c)
+        values[self.scorer.name] = self.scorer.measure(y, result.labels, result.proba, c)
         return values
 
     def scores(self, name: str) -> tuple[dict[str, float], ...]:
@@ -134,20 +134,29 @@ class Comparison:
         """
         return self._scores[name]
 
-    def pooled(self, name: str) -> PooledPredictions:
+    def pooled(self, name: str, *, for_decisions: bool = False) -> PooledPredictions:
         """Return the predictions of a method for the test parts of all folds.
 
         Parameters
         ----------
         name : str
             One of ``complete``.
+        for_decisions : bool, default=False
+            Whether probabilities are those that the method decides by, where it has others beside
+            them.
 
         Returns
         -------
         PooledPredictions
         """
         results = self.fold_results[name]
-        proba = [result.proba for result in results if result.proba is not None]
+        proba = [
+            result.proba
+            if result.decision_proba is None or not for_decisions
+            else result.decision_proba
+            for result in results
+            if result.proba is not None
+        ]
         return PooledPredictions(
             self.codes[np.concatenate([split.test for split in self.splits])],
             np.concatenate([result.labels for result in results]),

@@ -219,7 +219,7 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
     """
     if prefer not in PREFERENCES:
         raise WrongCall(f"prefer must be one of {', '.join(PREFERENCES)}; got {prefer!r}")
-    judge = comparison.judge
+    scorer = comparison.scorer
     values = GroupedValues(comparison)
     scores = {name: comparison.scores(name) for name in comparison.complete}
     gains = {name: values.gain(name, PLAIN) for name in scores}
@@ -228,13 +228,13 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
     rows = []
     for name, own in scores.items():
         value = values.value(name)
-        low, high = sorted((judge.sign * value.low, judge.sign * value.high))
+        low, high = sorted((scorer.sign * value.low, scorer.sign * value.high))
         rows.append(
             Row(
                 name=name,
                 title=CANDIDATES[name].title,
                 measures={key: float(np.mean([fold[key] for fold in own])) for key in own[0]},
-                deviation=float(np.std([fold[judge.name] for fold in own], ddof=1)),
+                deviation=float(np.std([fold[scorer.name] for fold in own], ddof=1)),
                 gain=gains[name].mean,
                 low=gains[name].low if name != PLAIN else 0.0,
                 high=gains[name].high if name != PLAIN else 0.0,
@@ -244,20 +244,20 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
                 value_high=high,
             )
         )
-    rows.sort(key=lambda row: (-judge.sign * row.measures[judge.name], row.seconds))
+    rows.sort(key=lambda row: (-scorer.sign * row.measures[scorer.name], row.seconds))
     ties = _ties(values, [row.name for row in rows], corrected)
     best = rows[0].name
     chosen = best if prefer == "best" else min([best, *ties], key=lambda n: CANDIDATES[n].effort)
     finding = Finding(
-        title=judge.title,
+        title=scorer.title,
         rows=tuple(rows),
         chosen=next(row for row in rows if row.name == chosen),
         ahead=values.gain(best, chosen),
         ties=tuple(ties),
-        name=judge.name,
+        name=scorer.name,
     )
     sentence = " ".join([describe_finding(finding), *describe_limits(comparison)]).strip()
-    return Answer(judge.name, tuple(rows), chosen, sentence, tuple(ties), judge.title)
+    return Answer(scorer.name, tuple(rows), chosen, sentence, tuple(ties), scorer.title)
 
 
 def _ties(

@@ -17,6 +17,7 @@ from immax.decisions.aims import (
     RecallAt,
 )
 from immax.decisions.classifier import DecisionClassifierCV
+from immax.decisions.decided_model import DecidedModel, rule_of
 from immax.decisions.fitting import fit_rule, resolve_aim
 from immax.decisions.priors import PriorEstimate, adjust_prior, estimate_prior
 from immax.decisions.rules import Rule
@@ -29,6 +30,7 @@ __all__ = [
     "BalancedAccuracy",
     "Budget",
     "Costs",
+    "DecidedModel",
     "DecisionClassifierCV",
     "FBeta",
     "GMean",
@@ -43,4 +45,5 @@ __all__ = [
     "estimate_prior",
     "fit_rule",
     "resolve_aim",
+    "rule_of",
 ]

@@ -1,26 +1,36 @@
-"""Searches whose fits serve several aims at once.
+"""Searches whose fits serve several aims.
 
 A fit to the training part of a fold does not depend on what decisions are for. So one grid search
-makes the fits, and every aim chooses among them for itself.
+makes the fits, and every aim chooses among them for itself: with a rule for its decisions, which is
+fitted to the out-of-fold probabilities of the same fits, or with the labels that classifiers
+predict by themselves.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, Self
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid, check_cv
 
 from immax.arrays import Array, Features
+from immax.decisions.aims import Aim
+from immax.decisions.calibrated_scores import CalibratedScores, find_scores
+from immax.decisions.decided_model import DecidedModel
 from immax.decisions.fitting import fit_rule
+from immax.decisions.priors import adjust_prior
 from immax.decisions.rules import Rule
+from immax.evaluation.held_out_scorer import HeldOutScorer
 from immax.evaluation.meta_estimators import Classifier, CrossValidation
-from immax.evaluation.metrics import METRICS, Metric
 
-__all__ = ["AimSearch", "AimedClassifier", "DecidedClassifier", "PerAim"]
+__all__ = ["AimSearch", "AimedClassifier", "PerAim"]
+
+MARGIN = 1e-12  # by which a score is better than another one; else the first of them is taken
 
 
 class AimedClassifier(Protocol):
@@ -29,49 +39,44 @@ class AimedClassifier(Protocol):
     def fit(self, X: Features, y: Array) -> AimedClassifier:
         """Fit to samples and their labels."""
 
-    def for_aim(self, metric: str) -> Classifier:
-        """Return the fitted classifier of an aim, by the name of its metric."""
+    def for_aim(self, name: str) -> Classifier:
+        """Return the fitted classifier of an aim, by the name of its scorer."""
 
 
 @dataclass(frozen=True, eq=False)
-class DecidedClassifier:
-    """A fitted classifier whose labels are those of a rule.
+class _Sample:
+    """The samples of a search, and its folds."""
 
-    Attributes
-    ----------
-    model : classifier
-        With ``predict_proba``.
-    rule : Rule
-    """
-
-    model: Classifier
-    rule: Rule
+    X: Array
+    y: Array
+    classes: Array
+    codes: Array
+    counts: Array
+    splits: Sequence[tuple[Array, Array]]
 
     @property
-    def classes_(self) -> Array:
-        """The labels."""
-        return self.rule.classes
-
-    def fit(self, X: Features, y: Array) -> Self:
-        """Fit the classifier again; the rule stays as it is."""
-        self.model.fit(X, y)
-        return self
-
-    def predict_proba(self, X: Features) -> Array:
-        """Return the classifier's probabilities."""
-        return np.asarray(self.model.predict_proba(X))  # type: ignore[attr-defined]
-
-    def predict(self, X: Features) -> Array:
-        """Return labels by the rule."""
-        return self.rule.predict(self.predict_proba(X))
+    def tested(self) -> Array:
+        """The samples of all test parts."""
+        return np.concatenate([test for _, test in self.splits])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _HeldOut:
     """Predictions of all samples by models that were not fitted to them."""
 
     labels: Array
     proba: Array | None
+    calibration: LogisticRegression | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What an aim has chosen: a point of the grid, its score and the rule of its decisions."""
+
+    point: int
+    score: float
+    rule: Rule | None = None
+    calibration: LogisticRegression | None = None
 
 
 class AimSearch:
@@ -84,16 +89,25 @@ class AimSearch:
         Values of its parameters.
     cv : splitter, or sequence of pairs of indices
         Test parts do not overlap.
-    metrics : sequence of str
-        Names of ``METRICS``, each of which stands for an aim.
+    scorers : sequence of HeldOutScorer
+        What is asked of the choice, each with an aim of its own.
     decide : bool, default=False
         Whether labels are those of the rule that serves the aim best, fitted to the out-of-fold
         probabilities as in ``DecisionClassifierCV``; if not, those that the classifier predicts.
+    calibrate : bool, default=False
+        Whether a classifier without probabilities gets them from its out-of-fold scores, by
+        logistic regression.
+    balanced : bool, default=False
+        Whether the classifier is trained as if all classes were equally frequent. Its
+        probabilities are then adjusted to the class shares before a rule is fitted, and the rule
+        is one for the probabilities as they are.
 
     Attributes
     ----------
     best_params_ : dict of str to dict
-        For each metric, the choice.
+        For the name of each scorer, the choice.
+    best_scores_ : dict of str to float
+        The mean of the folds, higher is better; NaN if there was nothing to choose.
     """
 
     def __init__(
@@ -101,98 +115,154 @@ class AimSearch:
         model: Classifier,
         grid: Mapping[str, Sequence[object]],
         cv: CrossValidation,
-        metrics: Sequence[str],
+        scorers: Sequence[HeldOutScorer],
         *,
         decide: bool = False,
+        calibrate: bool = False,
+        balanced: bool = False,
     ) -> None:
         self.model = model
         self.grid = grid
         self.cv = cv
-        self.metrics = metrics
+        self.scorers = scorers
         self.decide = decide
+        self.calibrate = calibrate
+        self.balanced = balanced
 
     def fit(self, X: Array, y: Array) -> AimSearch:
-        """Search, and fit what the aims have chosen to all samples."""
+        """Search, and fit what the aims have chosen to all samples.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        y : ndarray of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        AimSearch
+        """
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        sample = _Sample(X, y, classes, codes, counts, splits)
         points = list(ParameterGrid(dict(self.grid)))
-        best: dict[str, tuple[float, int, Rule | None]] = {}
-        for number, params in enumerate(points):
-            if len(points) == 1 and not self.decide:
-                best = dict.fromkeys(self.metrics, (0.0, 0, None))
-                break
-            held_out = self._held_out(X, y, classes, splits, params)
-            for name in self.metrics:
-                score, rule = self._score(METRICS[name], classes, codes, counts, splits, held_out)
-                if name not in best or score > best[name][0] + 1e-12:
-                    best[name] = score, number, rule
+        best = self._choose_without_fits(sample) if len(points) == 1 else {}
+        if not best:
+            best = self._choose(sample, points)
         fitted: dict[int, Classifier] = {}
         self._models: dict[str, Classifier] = {}
-        for name, (_, number, rule) in best.items():
-            if number not in fitted:
-                fitted[number] = clone(self.model).set_params(**points[number]).fit(X, y)
-            model = fitted[number]
-            self._models[name] = model if rule is None else DecidedClassifier(model, rule)
-        self.best_params_ = {name: points[number] for name, (_, number, _) in best.items()}
+        for name, choice in best.items():
+            if choice.point not in fitted:
+                fitted[choice.point] = clone(self.model).set_params(**points[choice.point])
+                fitted[choice.point].fit(X, y)
+            model: Any = fitted[choice.point]
+            if choice.calibration is not None:
+                model = CalibratedScores(model, choice.calibration)
+            self._models[name] = model if choice.rule is None else DecidedModel(model, choice.rule)
+        self.best_params_ = {name: points[choice.point] for name, choice in best.items()}
+        self.best_scores_ = {name: choice.score for name, choice in best.items()}
         return self
 
-    def for_aim(self, metric: str) -> Classifier:
+    def for_aim(self, name: str) -> Classifier:
         """Return the fitted classifier of an aim.
 
         Parameters
         ----------
-        metric : str
-            One of ``metrics``.
+        name : str
+            Of one of ``scorers``.
 
         Returns
         -------
         classifier
+            A ``DecidedModel`` if its labels are those of a rule.
         """
-        return self._models[metric]
+        return self._models[name]
 
-    def _held_out(
-        self,
-        X: Array,
-        y: Array,
-        classes: Array,
-        splits: Sequence[tuple[Array, Array]],
-        params: Mapping[str, object],
-    ) -> _HeldOut:
-        labels = np.zeros(len(y), dtype=np.intp)
-        proba: Array | None = np.zeros((len(y), len(classes)))
-        for train, test in splits:
+    def _choose_without_fits(self, sample: _Sample) -> dict[str, _Choice]:
+        """Return the choices if there is one point, and no rule depends on its probabilities."""
+        if not self.decide:
+            return {scorer.name: _Choice(0, np.nan) for scorer in self.scorers}
+        shares = sample.counts / sample.counts.sum()
+        closed = all(
+            scorer.aim is not None and scorer.aim.gains(sample.classes, shares) is not None
+            for scorer in self.scorers
+        )
+        if not (closed and hasattr(self.model, "predict_proba")):
+            return {}
+        if len(sample.tested) < len(sample.y):
+            return {}  # rules have the class shares of the samples that were tested
+        # One sample for each class, as heavy as the class, is all that the rules depend on.
+        each, weight = np.arange(len(shares)), sample.counts.astype(np.float64)
+        return {
+            scorer.name: _Choice(
+                0, np.nan, self._fit_rule(scorer.aim, np.eye(len(shares)), each, sample, weight)
+            )
+            for scorer in self.scorers
+            if scorer.aim is not None
+        }
+
+    def _choose(self, sample: _Sample, points: Sequence[Mapping[str, Any]]) -> dict[str, _Choice]:
+        best: dict[str, _Choice] = {}
+        for number, params in enumerate(points):
+            held_out = self._predict_held_out(sample, params)
+            for scorer in self.scorers:
+                score, rule = self._score(scorer, sample, held_out)
+                known = best.get(scorer.name)
+                if known is None or score > known.score + MARGIN:
+                    best[scorer.name] = _Choice(number, score, rule, held_out.calibration)
+        return best
+
+    def _predict_held_out(self, sample: _Sample, params: Mapping[str, Any]) -> _HeldOut:
+        X, y, n = sample.X, sample.y, len(sample.y)
+        labels, outputs, has_proba = np.zeros(n, dtype=np.intp), None, True
+        for train, test in sample.splits:
             model = clone(self.model).set_params(**params).fit(X[train], y[train])
-            labels[test] = np.searchsorted(classes, model.predict(X[test]))
-            if proba is not None and hasattr(model, "predict_proba"):
-                proba[test] = model.predict_proba(X[test])
-            else:
-                proba = None
-        return _HeldOut(labels, proba)
+            labels[test] = np.searchsorted(sample.classes, model.predict(X[test]))
+            has_proba = hasattr(model, "predict_proba")
+            if has_proba or self.calibrate:
+                own = find_scores(model, X[test])
+                outputs = np.zeros((n, own.shape[1])) if outputs is None else outputs
+                outputs[test] = own
+        if has_proba or outputs is None:
+            return _HeldOut(labels, outputs)
+        rows = sample.tested
+        calibration = LogisticRegression(max_iter=1000).fit(outputs[rows], y[rows])
+        return _HeldOut(labels, calibration.predict_proba(outputs), calibration)
 
     def _score(
-        self,
-        metric: Metric,
-        classes: Array,
-        codes: Array,
-        counts: Array,
-        splits: Sequence[tuple[Array, Array]],
-        held_out: _HeldOut,
+        self, scorer: HeldOutScorer, sample: _Sample, held_out: _HeldOut
     ) -> tuple[float, Rule | None]:
         """Return the mean score over folds, and the rule if there is one."""
         labels, proba, rule = held_out.labels, held_out.proba, None
-        if proba is None and metric.needs_proba:
+        if proba is None and scorer.needs_proba:
             return -np.inf, None
-        if self.decide and proba is not None and metric.make_aim is not None:
-            rows = np.concatenate([test for _, test in splits])
-            aim = metric.make_aim(counts)
-            rule = fit_rule(proba[rows], classes[codes[rows]], aim, classes=classes)
+        if self.decide and proba is not None and scorer.aim is not None:
+            rows = sample.tested
+            rule = self._fit_rule(scorer.aim, proba[rows], sample.codes[rows], sample)
             labels = rule.decide(proba)
-        given = np.empty((len(codes), 0)) if proba is None else proba
         values = [
-            metric.compute(codes[test], labels[test], given[test], len(classes))
-            for _, test in splits
+            scorer.measure(
+                sample.codes[test],
+                labels[test],
+                None if proba is None else proba[test],
+                len(sample.classes),
+            )
+            for _, test in sample.splits
         ]
-        return metric.sign * float(np.mean(values)), rule
+        return scorer.sign * float(np.mean(values)), rule
+
+    def _fit_rule(
+        self, aim: Aim, proba: Array, codes: Array, sample: _Sample, weight: Array | None = None
+    ) -> Rule:
+        """Return the rule for the aim, for the probabilities as they are."""
+        labels, shares = sample.classes[codes], sample.counts / sample.counts.sum()
+        adjusted = adjust_prior(proba, np.ones(len(shares)), shares) if self.balanced else proba
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of constraints that a fold cannot meet
+            rule = fit_rule(adjusted, labels, aim, classes=sample.classes, sample_weight=weight)
+        if not self.balanced:
+            return rule
+        return replace(rule, gains=rule.gains * (shares * len(shares))[:, None])
 
 
 class PerAim:
@@ -201,19 +271,21 @@ class PerAim:
     Parameters
     ----------
     make : callable
-        From the name of a metric to a classifier.
-    metrics : sequence of str
+        From a scorer to a classifier.
+    scorers : sequence of HeldOutScorer
     """
 
-    def __init__(self, make: Callable[[str], Classifier], metrics: Sequence[str]) -> None:
+    def __init__(
+        self, make: Callable[[HeldOutScorer], Classifier], scorers: Sequence[HeldOutScorer]
+    ) -> None:
         self.make = make
-        self.metrics = metrics
+        self.scorers = scorers
 
     def fit(self, X: Features, y: Array) -> PerAim:
         """Fit all classifiers."""
-        self._models = {name: self.make(name).fit(X, y) for name in self.metrics}
+        self._models = {scorer.name: self.make(scorer).fit(X, y) for scorer in self.scorers}
         return self
 
-    def for_aim(self, metric: str) -> Classifier:
+    def for_aim(self, name: str) -> Classifier:
         """Return the fitted classifier of an aim, as in ``AimSearch.for_aim``."""
-        return self._models[metric]
+        return self._models[name]

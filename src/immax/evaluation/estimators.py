@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.evaluation.box_search import box_margins, is_box_search
+from immax.evaluation.held_out_scorer import HeldOutScorer
 from immax.evaluation.kernel_methods import KERNEL
 from immax.evaluation.linear_methods import LINEAR, grid_points
 from immax.evaluation.selection import Selection
@@ -27,6 +29,7 @@ __all__ = [
     "Chosen",
     "Setting",
     "describe_choice",
+    "describe_parameters",
     "grid_points",
     "known_methods",
     "make_estimator",
@@ -98,6 +101,9 @@ def make_estimator(
     selection: Selection,
     grid: Mapping[str, Sequence[float]],
     seed: int,
+    *,
+    decided_for: HeldOutScorer | None = None,
+    balanced: bool = False,
 ) -> Tuned:
     """Return an estimator that selects its hyper-parameters when it is fitted.
 
@@ -111,30 +117,62 @@ def make_estimator(
     grid : mapping of str to sequence of float
         Values to try in place of the method's own; ``lam`` in place of ``selection.lams``.
     seed : int
+    decided_for : HeldOutScorer, optional
+        With an aim that decisions serve.
+    balanced : bool, default=False
+        Whether the method is trained as if all classes were equally frequent.
 
     Returns
     -------
     classifier
-        Or one for each aim, if the selection names aims.
+        Or one for each aim, if there are any.
     """
-    return ESTIMATORS[model][method](Setting(selection, grid, seed, y))
+    setting = Setting(selection, grid, seed, y, decided_for, balanced)
+    return ESTIMATORS[model][method](setting)
 
 
-def describe_choice(model: Any) -> dict[str, Any]:
+def describe_choice(model: Any, aim: str = "") -> dict[str, Any]:
     """Return what a fitted search has selected, as JSON can hold it.
 
     Parameters
     ----------
     model : classifier
+    aim : str, default=""
+        The name of the aim, if the search was for several.
 
     Returns
     -------
     dict
     """
+    if aim:
+        params = getattr(model, "best_params_", {}).get(aim)
+        return describe_choice(model.for_aim(aim)) if params is None else dict(params)
     if hasattr(model, "best_parameters_"):
-        chosen = {"power": float(model.best_parameters_[0]), "score": model.best_score_}
-        chosen |= {key: getattr(model, f"best_{key}_", None) for key in ("lam", "C", "rule")}
+        chosen = {**describe_parameters(model.best_parameters_), "score": model.best_score_}
+        chosen |= {key: getattr(model, f"best_{key}_", None) for key in ("lam", "C")}
+        chosen["rule"] = str(model.best_rule_)
         return {key: value for key, value in chosen.items() if value is not None}
     if hasattr(model, "best_params_"):
         return {**model.best_params_, "score": float(model.best_score_)}
     return {"threshold": float(model.best_threshold_)} if hasattr(model, "best_threshold_") else {}
+
+
+def describe_parameters(parameters: ArrayLike) -> dict[str, float]:
+    """Return the parameters of the families that plans and comparisons search, by name.
+
+    Parameters
+    ----------
+    parameters : array-like of shape (1,) or (2,)
+        The power of the class counts that margins are proportional to, and for
+        ``WeightedFamily`` also that of the inverse counts that class weights are proportional to.
+
+    Returns
+    -------
+    dict of str to float
+
+    Examples
+    --------
+    >>> describe_parameters([-0.5, 1.0])
+    {'power': -0.5, 'weight_power': 1.0}
+    """
+    return dict(zip(("power", "weight_power"), np.ravel(parameters).tolist(), strict=False))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from immax.evaluation.held_out_scorer import HeldOutScorer
 from immax.evaluation.meta_estimators import Classifier
-from immax.evaluation.metrics import Metric
 from immax.evaluation.setting import Builder, Setting, Tuned
 from immax.kernels.svc import IMMAXSVC
 from immax.search import IMMAXSVCCV, PowerFamily
@@ -21,9 +21,9 @@ def _kernel_machine(*, equal: bool) -> Builder:
             return setting.search(IMMAXSVC(margins="equal"), {"C": Cs})
         own = PowerFamily(values=tuple(setting.powers))
 
-        def search(metric: Metric | None) -> Classifier:
-            family: str | PowerFamily = own if metric is None else "auto"
-            return IMMAXSVCCV(family=family, Cs=Cs, cv=setting.cv(), **setting.purpose(metric))
+        def search(scorer: HeldOutScorer | None) -> Classifier:
+            family: str | PowerFamily = own if scorer is None else "auto"
+            return IMMAXSVCCV(family=family, Cs=Cs, cv=setting.cv(), **setting.purpose(scorer))
 
         return setting.for_each_aim(search)
 

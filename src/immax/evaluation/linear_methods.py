@@ -15,8 +15,9 @@ from sklearn.svm import LinearSVC
 from immax.arrays import Array, Features
 from immax.evaluation.aim_search import AimSearch
 from immax.evaluation.box_search import box_points, is_box_search
+from immax.evaluation.held_out_scorer import HeldOutScorer, score_by_metric
 from immax.evaluation.meta_estimators import Classifier, ClassWeighted
-from immax.evaluation.metrics import METRICS, Metric
+from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import POWERS
 from immax.evaluation.setting import Builder, Setting, Tuned
 from immax.linear import BaselineClassifier, IMMAXClassifier
@@ -82,9 +83,9 @@ def _immax(
     def make(setting: Setting) -> Tuned:
         own = PowerFamily(values=tuple(setting.powers if powers is None else powers))
 
-        def search(metric: Metric | None) -> Classifier:
+        def search(scorer: HeldOutScorer | None) -> Classifier:
             # An aim calls for class weights beside margins: the search's own family has both.
-            family: str | PowerFamily = "auto" if metric and powers is None else own
+            family: str | PowerFamily = "auto" if scorer and powers is None else own
             return IMMAXClassifierCV(
                 loss,
                 lams=setting.lams if penalty == "l2" else None,
@@ -93,7 +94,7 @@ def _immax(
                 cv="loo" if leave_one_out else setting.cv(),
                 rule=rule,
                 one_se=one_se,
-                **setting.purpose(metric),
+                **setting.purpose(scorer),
             )
 
         return setting.for_each_aim(search)
@@ -156,7 +157,7 @@ def _resampled(name: str) -> Builder:
 
 def _threshold(setting: Setting) -> Tuned:
     """Return scikit-learn's tuned threshold around a grid search."""
-    if setting.selection.aims:
+    if setting.scorers:
         return _TunedThresholds(setting)
     whole = replace(setting, selection=replace(setting.selection, use_folds=0))
     scorer = "accuracy" if setting.scorer == "neg_log_loss" else setting.scorer
@@ -177,19 +178,18 @@ class _TunedThresholds:
         self.setting = setting
 
     def fit(self, X: Features, y: Array) -> _TunedThresholds:
-        aims = self.setting.selection.aims
-        search = AimSearch(_plain(), {"C": self.setting.Cs}, self.setting.cv(), aims).fit(X, y)
-        self.best_params_ = search.best_params_
-        self._models = {}
-        for name in aims:
-            model = _plain().set_params(**search.best_params_[name])
-            metric = METRICS["accuracy"] if METRICS[name].needs_proba else METRICS[name]
-            scorer = make_scorer(metric.score_labels)
-            self._models[name] = _tuned_threshold(self.setting, model, scorer).fit(X, y)
+        setting = self.setting
+        search = AimSearch(_plain(), {"C": setting.Cs}, setting.cv(), setting.scorers).fit(X, y)
+        self.best_params_, self._models = search.best_params_, {}
+        accuracy = score_by_metric(METRICS["accuracy"], setting.class_counts())
+        for scorer in setting.scorers:
+            model = _plain().set_params(**search.best_params_[scorer.name])
+            own = make_scorer((accuracy if scorer.needs_proba else scorer).score_labels)
+            self._models[scorer.name] = _tuned_threshold(setting, model, own).fit(X, y)
         return self
 
-    def for_aim(self, metric: str) -> Classifier:
-        return self._models[metric]
+    def for_aim(self, name: str) -> Classifier:
+        return self._models[name]
 
 
 def _svc(weight: str | None) -> Builder:

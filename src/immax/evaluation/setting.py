@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,8 +12,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from immax.arrays import Array
 from immax.decisions import Aim, DecisionClassifierCV
 from immax.evaluation.aim_search import AimedClassifier, AimSearch, PerAim
+from immax.evaluation.held_out_scorer import HeldOutScorer, score_by_metric
 from immax.evaluation.meta_estimators import Classifier, CrossValidation
-from immax.evaluation.metrics import METRICS, Metric
+from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import LAMS, POWERS, Selection
 from immax.search.scoring import ScorerFunction
 
@@ -37,12 +38,20 @@ class Setting:
     seed : int
     y : ndarray of shape (n,)
         The labels of the training samples.
+    decided_for : HeldOutScorer, optional
+        With an aim that decisions of every method serve, in place of the aims of the selection:
+        labels are those of a rule, also where plans compare what methods predict by themselves.
+    balanced : bool, default=False
+        Whether the method is trained as if all classes were equally frequent, as for
+        ``AimSearch``.
     """
 
     selection: Selection
     grid: Mapping[str, Sequence[float]]
     seed: int
     y: Array
+    decided_for: HeldOutScorer | None = None
+    balanced: bool = False
 
     @property
     def lams(self) -> list[float]:
@@ -108,6 +117,14 @@ class Setting:
             return self.selection.scoring
         return metric.make_aim(self.class_counts())
 
+    @property
+    def scorers(self) -> tuple[HeldOutScorer, ...]:
+        """The scorers of the aims that the method is tuned for; none if it is for one scorer."""
+        if self.decided_for is not None:
+            return (self.decided_for,)
+        counts = self.class_counts()
+        return tuple(score_by_metric(METRICS[name], counts) for name in self.selection.aims)
+
     def search(
         self, model: Classifier, grid: Mapping[str, Sequence[object]], *, decide: bool = False
     ) -> Tuned:
@@ -122,11 +139,19 @@ class Setting:
 
         Returns
         -------
-        GridSearchCV, DecisionClassifierCV, or AimSearch if the selection names aims
+        GridSearchCV, DecisionClassifierCV, or AimSearch if there are aims
         """
-        aims = self.selection.aims
-        if aims:
-            return AimSearch(model, grid, self.cv(), aims, decide=decide)
+        if self.scorers:
+            always = self.decided_for is not None
+            return AimSearch(
+                model,
+                grid,
+                self.cv(),
+                self.scorers,
+                decide=decide or always,
+                calibrate=always,
+                balanced=self.balanced,
+            )
         search = GridSearchCV(model, grid, cv=self.cv(), scoring=self.scorer) if grid else model
         return DecisionClassifierCV(search, self.aim, cv=self.cv()) if decide else search
 
@@ -140,58 +165,40 @@ class Setting:
         Returns
         -------
         classifier
-            In an AimSearch if the selection names aims.
+            In an AimSearch if there are aims.
         """
-        return self.search(model, {}) if self.selection.aims else model
+        return self.search(model, {}) if self.scorers else model
 
-    def without_aims(self, metric: Metric | None) -> Setting:
-        """Return the setting of a search for one metric.
-
-        Parameters
-        ----------
-        metric : Metric or None
-            None leaves the setting as it is.
-
-        Returns
-        -------
-        Setting
-        """
-        if metric is None:
-            return self
-        scoring = metric.scorer or metric.name
-        return replace(self, selection=replace(self.selection, aims=(), scoring=scoring))
-
-    def purpose(self, metric: Metric | None) -> dict[str, Any]:
+    def purpose(self, scorer: HeldOutScorer | None) -> dict[str, Any]:
         """Return what a search of margins is told of what it is for.
 
         Parameters
         ----------
-        metric : Metric or None
-            The metric of an aim; None for the scorer of the selection.
+        scorer : HeldOutScorer or None
+            That of an aim; None for the scorer of the selection.
 
         Returns
         -------
         dict
             Keyword arguments.
         """
-        if metric is None or metric.make_aim is None:
+        if scorer is None or scorer.aim is None:
             return {"scoring": self.scorer}
-        return {"aim": metric.make_aim(self.class_counts())}
+        return {"aim": scorer.aim}
 
-    def for_each_aim(self, make: Callable[[Metric | None], Classifier]) -> Tuned:
-        """Return a classifier for each aim of the selection, or one if it names none.
+    def for_each_aim(self, make: Callable[[HeldOutScorer | None], Classifier]) -> Tuned:
+        """Return a classifier for each aim, or one if there are none.
 
         Parameters
         ----------
         make : callable
-            From the metric of an aim, or None, to a classifier.
+            From the scorer of an aim, or None, to a classifier.
 
         Returns
         -------
         PerAim or classifier
         """
-        aims = self.selection.aims
-        return PerAim(lambda name: make(METRICS[name]), aims) if aims else make(None)
+        return PerAim(make, self.scorers) if self.scorers else make(None)
 
 
 Builder: TypeAlias = Callable[[Setting], Tuned]

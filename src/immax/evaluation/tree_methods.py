@@ -35,7 +35,7 @@ def _margin_boosting(setting: Setting) -> Tuned:
     except ImportError as error:
         raise _needs_xgboost() from error
     model = IMMAXXGBClassifier(**PARAMS, random_state=setting.seed)
-    if setting.selection.aims:
+    if setting.scorers:
         return setting.search(model, {"power": list(setting.powers)}, decide=True)
     return PowerSearch(model, setting.powers, setting.cv(), setting.scorer)
 

@@ -7,35 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from immax import __version__
-from immax.compare import Answer, Comparison, Row
+from immax.compare import Answer, Comparison
 from immax.compare.protocol import INNER_FOLDS
-from immax.evaluation.candidates import CANDIDATES, PLAIN
 from immax.evaluation.environment import describe_environment
-from immax.evaluation.metrics import METRICS
+from immax.report.classes import ClassesSection, describe_classes
 from immax.report.decisions import DecisionSection, describe_decisions
-from immax.report.pictures import (
-    FittedSearch,
-    Picture,
-    draw_comparison,
-    draw_margins,
-    draw_path,
-    draw_precision_recall,
-    draw_reliability,
-    draw_search,
-)
+from immax.report.margins import MarginsSection, describe_margins, describe_path
+from immax.report.pictures import Picture, draw_precision_recall, draw_reliability
+from immax.report.ranking import RankingSection, describe_ranking
 from immax.report.tables import (
     CalibrationRow,
     ClassCount,
-    ClassScores,
     ClassShare,
-    ConfusionCell,
     calibration_rows,
     class_counts,
-    class_scores,
-    confusion_cells,
     rare_classes,
 )
 from immax.tabular import Column
@@ -43,23 +29,7 @@ from immax.tabular import Column
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-__all__ = [
-    "About",
-    "ClassesSection",
-    "DataSection",
-    "MarginsSection",
-    "Measure",
-    "MethodClasses",
-    "Page",
-    "ProbabilitiesSection",
-    "RankingSection",
-    "RunSection",
-    "describe_page",
-]
-
-MAX_METHODS = 4  # whose classes are shown side by side
-MAX_CONFUSION_CLASSES = 12
-HIDDEN = ("ece", "gmean", "cost_10_to_1")  # unless methods are ranked by them
+__all__ = ["About", "DataSection", "Page", "ProbabilitiesSection", "RunSection", "describe_page"]
 
 
 @dataclass(frozen=True)
@@ -115,92 +85,6 @@ class DataSection:
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A metric that the ranking shows.
-
-    Parameters
-    ----------
-    name : str
-        A key of ``immax.evaluation.metrics.METRICS``.
-    title : str
-        The heading of its column.
-    higher_is_better : bool
-        The direction of the metric.
-    """
-
-    name: str
-    title: str
-    higher_is_better: bool
-
-
-@dataclass(frozen=True)
-class RankingSection:
-    """The methods with their gains over the baseline and all metrics.
-
-    Parameters
-    ----------
-    metric : str
-        The title of the metric that methods are ranked by.
-    n_folds : int
-        Number of folds, over all repeats.
-    rows : tuple of Row
-        The methods, the best first.
-    recommended, baseline : str
-        Names of the recommended method and of plain logistic regression.
-    measures : tuple of Measure
-        The metrics to show.
-    left_out : tuple of (str, str)
-        Titles of methods that were not compared, and the reasons.
-    picture : Picture
-        The gains.
-    """
-
-    metric: str
-    n_folds: int
-    rows: tuple[Row, ...]
-    recommended: str
-    baseline: str
-    measures: tuple[Measure, ...]
-    left_out: tuple[tuple[str, str], ...]
-    picture: Picture
-
-
-@dataclass(frozen=True)
-class MethodClasses:
-    """Scores of one method on each class.
-
-    Parameters
-    ----------
-    title : str
-        The title of the method.
-    rows : tuple of ClassScores
-        One for each class, the most frequent first.
-    confusion : tuple of (str, tuple of ConfusionCell)
-        The confusion matrix; empty if there are many classes.
-    """
-
-    title: str
-    rows: tuple[ClassScores, ...]
-    confusion: tuple[tuple[str, tuple[ConfusionCell, ...]], ...]
-
-
-@dataclass(frozen=True)
-class ClassesSection:
-    """Results for each class, with methods side by side.
-
-    Parameters
-    ----------
-    class_names : tuple of str
-        Names of the classes in the order of the confusion matrices.
-    methods : tuple of MethodClasses
-        The methods to show, the best first.
-    """
-
-    class_names: tuple[str, ...]
-    methods: tuple[MethodClasses, ...]
-
-
-@dataclass(frozen=True)
 class ProbabilitiesSection:
     """Probabilities of all methods that have them.
 
@@ -220,33 +104,6 @@ class ProbabilitiesSection:
     precision_recall: Picture
     classes: tuple[ClassShare, ...]
     calibration: tuple[CalibrationRow, ...]
-
-
-@dataclass(frozen=True)
-class MarginsSection:
-    """The margin search of IMMAX and the model that it chose.
-
-    Parameters
-    ----------
-    power, lam : float
-        The chosen power of the class counts and strength of the penalty.
-    rule : str
-        The chosen rule, "score" or "bayes".
-    search, margins : Picture
-        The scores of all candidates, and the chosen margins.
-    thresholds : tuple of (str, float)
-        For two classes, the probability above which the rule "score" predicts each.
-    certificate : str
-        Bounds on the error of the rule "score".
-    """
-
-    power: float
-    lam: float
-    rule: str
-    search: Picture
-    margins: Picture
-    thresholds: tuple[tuple[str, float], ...]
-    certificate: str
 
 
 @dataclass(frozen=True)
@@ -357,12 +214,12 @@ def describe_page(
             ratio=float(counts.max() / counts.min()),
             classes=class_counts(comparison),
         ),
-        ranking=_ranking(comparison, answer),
-        classes=_classes(comparison, answer),
+        ranking=describe_ranking(comparison, answer),
+        classes=describe_classes(comparison, answer),
         decisions=describe_decisions(comparison, answer, models),
         probabilities=_probabilities(comparison, answer),
-        margins=_margins(models["immax"], comparison) if "immax" in models else None,
-        path=_path(models, comparison),
+        margins=describe_margins(models["immax"], comparison) if "immax" in models else None,
+        path=describe_path(models, comparison),
         run=RunSection(
             folds=protocol.folds,
             repeats=protocol.repeats,
@@ -376,54 +233,6 @@ def describe_page(
     )
 
 
-def _ranking(comparison: Comparison, answer: Answer) -> RankingSection:
-    return RankingSection(
-        metric=answer.title,
-        n_folds=len(comparison.splits),
-        rows=answer.rows,
-        recommended=answer.recommended,
-        baseline=PLAIN,
-        measures=_measures(comparison, answer),
-        left_out=tuple((CANDIDATES[name].title, why) for name, why in comparison.left_out.items()),
-        picture=draw_comparison(answer),
-    )
-
-
-def _measures(comparison: Comparison, answer: Answer) -> tuple[Measure, ...]:
-    judge = comparison.judge
-    shown = {
-        name: Measure(name, metric.title, metric.higher_is_better)
-        for name, metric in METRICS.items()
-        if name not in HIDDEN and any(name in row.measures for row in answer.rows)
-    }
-    first = Measure(judge.name, judge.title, judge.higher_is_better)
-    return tuple(({judge.name: first} | shown).values())
-
-
-def _classes(comparison: Comparison, answer: Answer) -> ClassesSection:
-    names = tuple(comparison.class_names)
-    with_confusion = len(names) <= MAX_CONFUSION_CLASSES
-    return ClassesSection(
-        names,
-        tuple(
-            MethodClasses(
-                answer.row(method).title,
-                class_scores(comparison, method),
-                confusion_cells(comparison, method) if with_confusion else (),
-            )
-            for method in _side_by_side(answer)
-        ),
-    )
-
-
-def _side_by_side(answer: Answer) -> list[str]:
-    """Return the best methods, among them the recommended one, the baseline and IMMAX."""
-    ranked = [row.name for row in answer.rows]
-    wanted = dict.fromkeys([answer.recommended, PLAIN, "immax", *ranked])
-    shown = [name for name in wanted if name in ranked][:MAX_METHODS]
-    return sorted(shown, key=ranked.index)
-
-
 def _probabilities(comparison: Comparison, answer: Answer) -> ProbabilitiesSection | None:
     reliability = draw_reliability(comparison, answer)
     precision_recall = draw_precision_recall(comparison, answer)
@@ -435,51 +244,3 @@ def _probabilities(comparison: Comparison, answer: Answer) -> ProbabilitiesSecti
         rare_classes(comparison),
         calibration_rows(comparison, answer),
     )
-
-
-def _margins(pipeline: Pipeline, comparison: Comparison) -> MarginsSection:
-    search = _search_of(pipeline)
-    return MarginsSection(
-        power=float(search.best_parameters_[0]),
-        lam=search.best_lam_,
-        rule=str(search.best_rule_),
-        search=draw_search(search),
-        margins=draw_margins(search, comparison.counts),
-        thresholds=_thresholds(search, comparison.class_names),
-        certificate=_certificate(pipeline, comparison),
-    )
-
-
-def _path(models: Mapping[str, Pipeline], comparison: Comparison) -> Picture | None:
-    for pipeline in models.values():
-        search = _search_of(pipeline)
-        if hasattr(search, "best_lam_") and getattr(search, "penalty", "l2") != "l2":
-            features = pipeline[:-1].transform(comparison.X)
-            names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
-            labels = comparison.classes[comparison.codes]
-            return draw_path(search, features, labels, names)
-    return None
-
-
-def _search_of(pipeline: Pipeline) -> FittedSearch:
-    """Return the search for margins, which may be inside a model with a rule for an aim."""
-    search: FittedSearch = getattr(pipeline[-1], "model", pipeline[-1])
-    return search
-
-
-def _thresholds(search: FittedSearch, names: list[str]) -> tuple[tuple[str, float], ...]:
-    """Return, for two classes, the probability above which the rule "score" predicts each."""
-    if len(names) != 2:
-        return ()
-    rho = np.asarray(search.margins_)
-    return tuple(zip(names, (rho / rho.sum()).tolist(), strict=True))
-
-
-def _certificate(pipeline: Pipeline, comparison: Comparison) -> str:
-    """Return the certificate, and the one from a split, which does not assume fixed features."""
-    from immax.theory import describe_certificates
-
-    search = _search_of(pipeline)
-    if search is not pipeline[-1]:  # the bounds are for the margins, not for the rule of an aim
-        pipeline = type(pipeline)([*pipeline.steps[:-1], ("model", search)])
-    return describe_certificates(pipeline, comparison.X, comparison.classes[comparison.codes])

@@ -11,7 +11,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare import Answer, Comparison
-from immax.decisions import Accuracy, Aim, Costs, Rule
+from immax.decisions import Accuracy, Aim, Costs, Rule, rule_of
 from immax.decisions.confusion import precisions, recalls
 from immax.decisions.rules import rarer_class
 from immax.decisions.scorers import ScorerAim
@@ -125,11 +125,11 @@ def describe_decisions(
     DecisionSection or None
         None if the recommended method has no probabilities.
     """
-    pooled = comparison.pooled(answer.recommended)
+    pooled = comparison.pooled(answer.recommended, for_decisions=True)
     if pooled.proba is None:
         return None
-    judge = comparison.judge
-    aim = Accuracy() if judge.aim is None or isinstance(judge.aim, ScorerAim) else judge.aim
+    scorer = comparison.scorer
+    aim = Accuracy() if scorer.aim is None or isinstance(scorer.aim, ScorerAim) else scorer.aim
     rule = _rule_of(models.get(answer.recommended), comparison)
     rare = rarest_class(comparison.counts)
     name = comparison.class_names[rare]
@@ -154,7 +154,7 @@ def describe_decisions(
         value=row.measures[answer.metric],
         low=row.value_low,
         high=row.value_high,
-        higher_is_better=judge.higher_is_better,
+        higher_is_better=scorer.higher_is_better,
         positive=name,
         curve=curve,
         benefit=benefit,
@@ -180,8 +180,8 @@ def rarest_class(counts: Array) -> int:
 
 def _rule_of(model: Pipeline | None, comparison: Comparison) -> Rule:
     """Return the rule of a model; that of methods without one predicts the most probable class."""
-    own = getattr(model[-1], "rule_", None) if model is not None else None
-    if isinstance(own, Rule):
+    own = None if model is None else rule_of(model[-1])
+    if own is not None:
         return own
     prior = comparison.counts / comparison.counts.sum()
     positive = rarer_class(comparison.counts) if len(prior) == 2 else None

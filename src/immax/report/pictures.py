@@ -286,10 +286,15 @@ def draw_search(search: FittedSearch) -> Picture:
     -------
     Picture
     """
+    power, *weights = np.ravel(search.best_parameters_)
+    if weights:
+        each = "pair of the powers of margins and of class weights"
+        chosen, theory = f"powers {power:.3f} and {weights[0]:.3f}", "powers are 1/3 and 0"
+    else:
+        each, chosen, theory = "power of the class counts", f"power {power:.3f}", "power is 1/3"
     text = (
-        f"Mean score of the folds for each power of the class counts and each lambda. Chosen: "
-        f"power {search.best_parameters_[0]:.3f} and lambda {search.best_lam_:g}, score "
-        f"{search.best_score_:.4f}; the theory's power is 1/3."
+        f"Mean score of the folds for each {each} and each lambda. Chosen: {chosen}, lambda "
+        f"{search.best_lam_:g}, score {search.best_score_:.4f}; the theory's {theory}."
     )
     fitted = cast("MarginSearch", search)
     return _render("search", text, 7.5, 4.2, lambda figure: plot_search(fitted, figure.subplots()))

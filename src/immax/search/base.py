@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features
 from immax.calibration import ScoreCalibration
 from immax.decisions import Accuracy, Aim, Rule
+from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
 from immax.search.cell_scores import AimCriterion, Criterion
@@ -62,7 +63,7 @@ def _offers_proba(search: MarginSearch) -> bool:
     return True
 
 
-class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
+class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator):
     """Search for margins and for the strength of the penalty by cross-validation.
 
     Subclasses say which classifier is fitted.
@@ -412,6 +413,23 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @available_if(_offers_proba)
+    def decision_proba(self, X: Features) -> Array:
+        """Return the class probabilities that decisions are made by, those of ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        self._check_refitted()
+        return _proba(self.best_estimator_, self.best_calibration_, X)
+
     def predict(self, X: Features) -> Array:
         """Predict labels by the chosen rule.
 
@@ -428,7 +446,7 @@ class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
         self._check_refitted()
         if isinstance(self.best_rule_, str):
             return self.best_estimator_.predict(X)
-        return self.best_rule_.predict(_proba(self.best_estimator_, self.best_calibration_, X))
+        return self.best_rule_.predict(self.decision_proba(X))
 
 
 def _proba(model: Any, calibration: ScoreCalibration | None, X: Features) -> Array:

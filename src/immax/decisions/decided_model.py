@@ -1,0 +1,110 @@
+"""Fitted classifiers whose labels are those of a rule."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from immax.arrays import Array, Features
+from immax.decisions.rules import Rule
+
+__all__ = ["DecidedModel", "rule_of"]
+
+
+class DecidedModel(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose labels are those of a rule.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted, with probabilities.
+    rule : Rule
+        For its probabilities.
+    """
+
+    def __init__(self, model: Any, rule: Rule) -> None:
+        self.model = model
+        self.rule = rule
+
+    @property
+    def classes_(self) -> Array:
+        """Return the labels."""
+        return np.asarray(self.rule.classes)
+
+    @property
+    def rule_(self) -> Rule:
+        """Return the rule, under the name that ``DecisionClassifierCV`` has for it."""
+        return self.rule
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Features, y: ArrayLike) -> Self:
+        """Fit the classifier again; the rule is kept.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        DecidedModel
+        """
+        self.model.fit(X, y)
+        return self
+
+    def predict_proba(self, X: Features) -> Array:
+        """Return the probabilities of the classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
+        return np.asarray(self.model.predict_proba(X))
+
+    def predict(self, X: Features) -> Array:
+        """Return labels by the rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.rule.predict(self.predict_proba(X))
+
+
+def rule_of(model: Any) -> Rule | None:
+    """Return the rule by which a fitted classifier decides.
+
+    Parameters
+    ----------
+    model : classifier
+        A ``DecidedModel``, ``DecisionClassifierCV``, search with an aim, or any other classifier.
+
+    Returns
+    -------
+    Rule or None
+        None if it decides in another way.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rule_of(LogisticRegression()) is None
+    True
+    """
+    for name in ("rule_", "best_rule_"):
+        rule = getattr(model, name, None)
+        if isinstance(rule, Rule):
+            return rule
+    return None
