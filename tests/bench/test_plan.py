@@ -65,9 +65,7 @@ def test_every_point_of_a_grid_may_be_reported():
             methods=["ce", "immax"],
             imbalance={"kind": "long_tailed", "ratios": [10]},
             selection={"each": True},
-            grids={
-                "immax": {"power": [0.0, 0.5], "total": [1.0], "lr": [0.1, 0.01], "epochs": [3]}
-            },
+            grids={"immax": grid},
         )
     )
     cells = own.cells()
