@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
+from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
@@ -69,7 +70,9 @@ def has_proba(estimator: LinearClassifier[Any]) -> bool:
     return True
 
 
-class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator, Generic[L]):
+class LinearClassifier(
+    DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator, Generic[L]
+):
     """Base of classifiers that minimise ``lam Omega(W) + mean loss`` over W and free biases.
 
     A subclass makes its loss for the training data (margins, or a LossSpec, of type L), the risk

@@ -1,4 +1,4 @@
-"""The same models on Dask collections, for data that are spread over a cluster."""
+"""The same models on Dask collections, and on Parquet files that are larger than memory."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ __all__ = [
     "DaskIMMAXClassifierCV",
     "DaskIMMAXLGBMClassifier",
     "DaskIMMAXXGBClassifier",
+    "StreamIMMAXClassifier",
+    "StreamIMMAXClassifierCV",
 ]
 
 _ESTIMATORS = {
@@ -18,6 +20,8 @@ _ESTIMATORS = {
     "DaskIMMAXClassifierCV": "search",
     "DaskIMMAXXGBClassifier": "xgboost",
     "DaskIMMAXLGBMClassifier": "lightgbm",
+    "StreamIMMAXClassifier": "streaming",
+    "StreamIMMAXClassifierCV": "streaming",
 }
 
 

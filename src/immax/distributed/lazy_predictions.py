@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from immax.distributed.clients import ClientParameter, resolve_client
 from immax.distributed.collections import check_collections
 from immax.distributed.lazy_calls import call_lazily, mean_accuracy
+from immax.distributed.local_copies import copy_fit
 
-__all__ = ["LazyPredictions", "copy_fit", "has_local_proba"]
+__all__ = ["LazyPredictions", "has_local_proba"]
 
 
 def has_local_proba(estimator: LazyPredictions) -> bool:
@@ -137,25 +138,3 @@ class LazyPredictions(ClientParameter):
     def _lazily(self, method: str, X: Any) -> Any:
         local = self.to_local()
         return call_lazily(local, method, check_collections(X))
-
-
-def copy_fit(fitted: Any, kind: type[Any]) -> Any:
-    """Return a local estimator with the parameters and attributes of a fitted one.
-
-    Parameters
-    ----------
-    fitted : estimator
-        A fitted estimator whose parameters are those of ``kind``, and more.
-    kind : type
-        The class of the local estimator.
-
-    Returns
-    -------
-    estimator
-    """
-    params = fitted.get_params(deep=False)
-    local = kind(**{name: params[name] for name in kind._get_param_names() if name in params})
-    for name, value in vars(fitted).items():
-        if name.endswith("_") and not name.startswith("_") and name != "n_rounds_":
-            setattr(local, name, value)
-    return local

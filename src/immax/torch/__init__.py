@@ -4,6 +4,10 @@ from __future__ import annotations
 
 try:
     import torch as _torch  # noqa: F401
+
+    from immax.torch.requirements import check_torch as _check_torch
+
+    _check_torch()
 except ModuleNotFoundError as error:  # pragma: no cover
     raise ImportError('immax.torch needs PyTorch: pip install "immax[torch]"') from error
 
