@@ -18,7 +18,7 @@ from immax.torch.head_data import Selection
 __all__ = ["POWERS", "HeadSearch", "search_head"]
 
 POWERS = (-1 / 3, -1 / 6, 0.0, 1 / 6, 1 / 3)
-SEARCH_TOL = 1e-3
+SEARCH_TOL, ROUGH_TOL = 1e-3, 1e-2  # of the fits of a search; the second one of large features
 LARGE = 10**9  # features times classes, from which on λ and margins are searched one by one
 
 
@@ -29,7 +29,9 @@ class HeadSearch(IMMAXClassifierCV):
         cells = super()._cells(samples, purpose)
         if not isinstance(cells, LinearCells):
             return cells
-        return replace(cells, fits=replace(cells.fits, tol=max(cells.fits.tol, SEARCH_TOL)))
+        large = samples.X.size * len(samples.classes) >= LARGE
+        tol = max(cells.fits.tol, ROUGH_TOL if large else SEARCH_TOL)
+        return replace(cells, fits=replace(cells.fits, tol=tol))
 
 
 def search_head(
