@@ -19,7 +19,8 @@ from immax.evaluation.candidates import PLAIN
 
 __all__ = ["FoldProgress", "FoldQueue", "OnProgress"]
 
-SECONDS_ALONE = 1.0  # of fits, before other processes are started
+MANY_FITS = 20  # for so many, other processes are started at once
+SECONDS_ALONE = 1.0  # of fits, before other processes are started for fewer
 SECONDS_WORTH = 4.0  # of fits that are left: fewer are not worth the start of a process
 
 
@@ -113,6 +114,8 @@ class FoldQueue:
         fitter, workers = FoldFitter(self._data), _Workers(self._data, self._work)
         try:
             with _one_thread(n_jobs > 1):
+                if n_jobs > 1 and self._n_missing() >= MANY_FITS:
+                    workers.start(n_jobs - 1)
                 while self._is_unfinished():  # again if a process was lost
                     for _ in self._work(fitter, report=True):
                         if n_jobs > 1 and not workers and self._is_worth_more_processes():
@@ -152,6 +155,10 @@ class FoldQueue:
                 self._cache.save(task.method, task.fold, outcome)
             self._record(task, outcome)
             yield
+
+    def _n_missing(self) -> int:
+        """Return the number of fits that the cache does not hold."""
+        return sum(not self._cache.holds(task.method, task.fold) for task in self._waiting)
 
     def _is_unfinished(self) -> bool:
         return bool(self._waiting) and self._error is None and not self._time_is_over()

@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from immax.arrays import Array, Features
 from immax.decisions.aims import Accuracy, Aim
 from immax.errors import WrongCall
+from immax.evaluation.aim_search import AimSearch
 from immax.evaluation.candidates import CANDIDATES
 from immax.evaluation.estimators import describe_choice, make_estimator
 from immax.evaluation.held_out_scorer import HeldOutScorer, score_by_aim, score_by_metric
@@ -35,7 +36,8 @@ INNER_FOLDS = 3
 
 LAMS = (2.5e-6, 2.5e-5, 2.5e-4, 2.5e-3, 2.5e-2, 0.25)  # C from 2/n to 200,000/n
 POWERS = (-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
-FEW_POWERS = (0.0, 1 / 3, 2 / 3, 1.0)  # of methods whose fits take longer
+FEW_POWERS = (0.0, 1 / 3, 2 / 3)  # of methods whose fits take longer
+THRESHOLD = "threshold"  # the candidate that tunes a threshold whatever methods are ranked by
 TRIALS = 3  # grid points of a method's own hyper-parameters
 
 
@@ -151,7 +153,7 @@ def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScore
     Returns
     -------
     estimator
-        If the scorer has an aim, the classifier is its ``for_aim(scorer.name)``.
+        If it has a method ``for_aim``, the classifier is ``for_aim(scorer.name)``.
     """
     candidate = CANDIDATES[name]
     selection = Selection(
@@ -168,11 +170,14 @@ def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScore
         selection,
         {},
         protocol.seed,
-        decided_for=None if scorer.aim is None else scorer,
+        # A threshold is tuned for accuracy too: with the penalty that is best without one.
+        decided_for=None if scorer.aim is None and name != THRESHOLD else scorer,
         balanced=candidate.balanced,
     )
     if isinstance(model, PowerSearch):
-        model.set_params(race=True)
+        return model.set_params(race=True)
+    if isinstance(model, AimSearch):
+        model.race = candidate.model == "trees"
     return model
 
 
@@ -197,6 +202,6 @@ def fit_candidate(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some corners of a grid do not converge
         search: Any = make_candidate(name, y, protocol, scorer).fit(X, y)
-    if scorer.aim is None:
+    if not hasattr(search, "for_aim"):
         return FittedCandidate(search, describe_choice(search))
     return FittedCandidate(search.for_aim(scorer.name), describe_choice(search, scorer.name))

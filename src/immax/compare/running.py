@@ -85,8 +85,9 @@ def compare(
     on_progress : callable, optional
         Called with a ``FoldProgress`` whenever a fit begins or ends.
     n_jobs : int, default=1
-        The number of processes; -1 for all cores. Others are started once the fits have taken a
-        second and will go on for some more. Results do not depend on it.
+        The number of processes; -1 for all cores. For twenty fits or more the others are started at
+        once, for fewer when they have taken a second and will go on for some more. Results do not
+        depend on it.
 
     Returns
     -------
