@@ -72,6 +72,9 @@ class Protocol:
     aim : Aim, optional
         In place of a metric: methods are ranked by the value of the aim. Costs and budgets have no
         name, and no metric.
+    max_repeats : int, optional
+        While the answer is open, rows are split again up to this many times; by default, only as
+        often as ``repeats`` says.
 
     Raises
     ------
@@ -84,15 +87,30 @@ class Protocol:
     repeats: int = 1
     seed: int = 0
     aim: Aim | None = None
+    max_repeats: int | None = None
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise WrongCall(f"unknown metric {self.metric!r}{nearest(self.metric, METRICS)}")
         if self.folds < 2 or self.repeats < 1:
             raise WrongCall("there must be at least 2 folds and 1 repeat")
+        if self.max_repeats is not None and self.max_repeats < self.repeats:
+            raise WrongCall(
+                f"max_repeats must be at least repeats, {self.repeats}; got {self.max_repeats}"
+            )
+
+    @property
+    def most_repeats(self) -> int:
+        """The number of repeats if the answer stays open."""
+        return self.repeats if self.max_repeats is None else self.max_repeats
+
+    @property
+    def planned_folds(self) -> int:
+        """The number of folds of all repeats but those that are for open answers alone."""
+        return self.folds * self.repeats
 
     def splits(self, codes: Array) -> tuple[Split, ...]:
-        """Return the folds of all repeats.
+        """Return the folds of all repeats, also of those that are for open answers alone.
 
         Parameters
         ----------
@@ -102,12 +120,12 @@ class Protocol:
         Returns
         -------
         tuple of Split
-            Of length ``repeats * folds``.
+            Of length ``most_repeats * folds``.
         """
         splits: list[Split] = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # classes may have fewer rows than there are folds
-            for repeat in range(self.repeats):
+            for repeat in range(self.most_repeats):
                 folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.seed + repeat)
                 splits += [Split(train, test) for train, test in folds.split(codes, codes)]
         return tuple(splits)
