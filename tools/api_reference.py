@@ -31,6 +31,7 @@ PUBLIC = (
     ("immax.datasets", "Data sets"),
     ("immax.tabular", "Tables"),
     ("immax.io", "Model files"),
+    ("immax.onnx", "ONNX"),
     ("immax.compare", "Comparisons"),
     ("immax.plots", "Plots"),
     ("immax.report", "Reports"),

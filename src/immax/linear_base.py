@@ -16,15 +16,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
+from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.penalties import make_penalty
 from immax.solvers import SOLVER_NAMES, Problem, solve
-from immax.solvers.problem import Risk
+from immax.solvers.problem import Risk, Solution
 from immax.validation import check_choice, check_positive, training_sample
 
-__all__ = ["LinearClassifier", "Training", "TrainingData"]
+__all__ = ["LinearClassifier", "Training", "TrainingData", "has_proba"]
 
 FLOATS = [np.float64, np.float32]
 L = TypeVar("L")
@@ -48,7 +49,18 @@ class Training(NamedTuple, Generic[L]):
     problem: Problem[Risk]
 
 
-def _has_proba(estimator: LinearClassifier[Any]) -> bool:
+def has_proba(estimator: LinearClassifier[Any]) -> bool:
+    """Return True, or raise AttributeError if the loss does not determine probabilities.
+
+    Parameters
+    ----------
+    estimator : LinearClassifier
+        Fitted or not.
+
+    Returns
+    -------
+    bool
+    """
     reason = estimator._why_no_proba()
     if reason:
         raise AttributeError(
@@ -58,7 +70,9 @@ def _has_proba(estimator: LinearClassifier[Any]) -> bool:
     return True
 
 
-class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator, Generic[L]):
+class LinearClassifier(
+    DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator, Generic[L]
+):
     """Base of classifiers that minimise ``lam Omega(W) + mean loss`` over W and free biases.
 
     A subclass makes its loss for the training data (margins, or a LossSpec, of type L), the risk
@@ -141,15 +155,18 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
             max_iter=int(self.max_iter),
             random_state=int(check_random_state(seed).randint(2**31 - 1)),
         )
-        # All attributes at the end, so that a fit that fails leaves an earlier one as it was.
-        d = data.X.shape[1]
-        self.classes_ = data.classes
+        self._keep_fit(data.classes, loss, solution, data.X.shape[1])
+        return self
+
+    def _keep_fit(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
+        """Set all attributes at the end, so that a fit that fails leaves an earlier one."""
+        self.classes_ = classes
         self._keep_loss(loss)
-        self.coef_ = solution.theta[:, :d].copy()
+        self.coef_ = solution.theta[:, :n_features].copy()
         self.intercept_ = (
-            solution.theta[:, d].copy()
+            solution.theta[:, n_features].copy()
             if self.fit_intercept
-            else np.zeros(len(solution.theta), dtype=data.X.dtype)
+            else np.zeros(len(solution.theta), dtype=solution.theta.dtype)
         )
         self.n_features_used_ = int(self.coef_.any(axis=0).sum())
         self.objective_ = solution.objective
@@ -161,9 +178,8 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
                 f"the fit stopped after {solution.n_iter} iterations at the objective "
                 f"{solution.objective:.6g}{reached}; raise max_iter or tol, or scale the features",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def training(
         self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -264,7 +280,7 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
             return np.asarray(self.classes_[decide(self.predict_proba(X), self.costs)])
         return np.asarray(self.classes_[by_score(self.decision_function(X))])
 
-    @available_if(_has_proba)
+    @available_if(has_proba)
     def predict_proba(self, X: Features) -> Array:
         """Return class probabilities, exact for the loss at its optimum.
 
@@ -279,7 +295,7 @@ class LinearClassifier(RefusesForeignParameters, ClassifierMixin, BaseEstimator,
         """
         return self._proba(self.decision_function(X))
 
-    @available_if(_has_proba)
+    @available_if(has_proba)
     def predict_log_proba(self, X: Features) -> Array:
         """Return the logarithms of the class probabilities.
 

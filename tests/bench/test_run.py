@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import pytest
 from immax.bench import run as running
 from immax.bench.plan_file import parse_plan
 from immax.bench.run import run_cells
-from immax.bench.store import Store
+from immax.bench.store import Store, StoreError
 
 PLAN = """
 name = "killed"
@@ -25,7 +26,7 @@ names = ["made_up_images"]
 kind = "step"
 ratios = [10]
 [training]
-epochs = 6
+epochs = 3
 batch_size = 32
 lr = 0.1
 augment = "crop_flip"
@@ -35,10 +36,6 @@ folds = 3
 use_folds = 1
 trials = 2
 """
-
-
-def command(plan, store):
-    return [sys.executable, "-m", "immax", "bench", "run", str(plan), "--store", str(store)]
 
 
 def results(store):
@@ -51,27 +48,38 @@ def results(store):
     }
 
 
+def run_in_a_process(plan, store):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "immax", "bench", "run", str(plan), "--store", str(store)]
+    return subprocess.Popen(command, env=environment)
+
+
 def test_a_run_that_is_killed_and_resumed_ends_with_the_same_bits(tmp_path):
     plan = tmp_path / "killed.toml"
     plan.write_text(PLAN)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run(command(plan, tmp_path / "whole.db"), check=True, env=environment)
+    assert run_in_a_process(plan, tmp_path / "whole.db").wait(240) == 0
     expected = results(tmp_path / "whole.db")
     rng = np.random.default_rng(int(time.time()))
     cut = tmp_path / "cut.db"
-    kills = 0
-    while kills < 4:
-        process = subprocess.Popen(command(plan, cut), env=environment)
-        try:
-            process.wait(timeout=rng.uniform(3.0, 7.0))
-            break
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            kills += 1
-    assert kills
-    subprocess.run(command(plan, cut), check=True, env=environment)
+    for most in (1, 2):  # killed at any moment of the first cell, and of those after it
+        process = run_in_a_process(plan, cut)
+        while not (cut.exists() and _begun(cut) >= most):
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.5))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert run_in_a_process(plan, cut).wait(240) == 0
     assert results(cut) == expected
+
+
+def _begun(path):
+    """Return how many cells were begun, 0 while the store is being written."""
+    try:
+        counts = Store(path).counts()
+    except (StoreError, sqlite3.OperationalError):
+        return 0
+    return counts["running"] + counts["done"]
 
 
 @pytest.fixture

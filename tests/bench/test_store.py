@@ -98,7 +98,7 @@ def test_processes_never_do_a_cell_twice(path):
     Store(path, make_plan(runs=40, methods=["ce"]))
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
-    workers = [context.Process(target=_claim_all, args=(path, queue)) for _ in range(3)]
+    workers = [context.Process(target=_claim_all, args=(path, queue)) for _ in range(2)]
     for worker in workers:
         worker.start()
     found = [identity for _ in workers for identity in queue.get(timeout=60)]

@@ -1,18 +1,18 @@
 """Trainings: they learn, repeat, and are resumed exactly."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from process_groups import run_two_processes
 
 from immax.bench import training
 from immax.bench.sections import TrainingPlan
 from immax.bench.training import train
 from immax.evaluation.estimators import network_spec
 
+FOLDER = Path(__file__).parent
 RECIPE = TrainingPlan(
     epochs=4, batch_size=32, lr=0.05, warmup=1, augment="crop_flip", pad=1, checkpoint_every=1
 )
@@ -108,7 +108,7 @@ def test_two_processes_train_one_network(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
         "import sys, numpy as np\n"
-        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        f"sys.path[:0] = {[str(FOLDER), str(FOLDER.parent / 'support')]!r}\n"
         "from test_training import RECIPE, images\n"
         "from immax.evaluation.estimators import network_spec\n"
         "from immax.bench.training import train\n"
@@ -120,10 +120,7 @@ def test_two_processes_train_one_network(tmp_path):
         "dist.barrier(); dist.destroy_process_group()\n"
     )
     out = tmp_path / "scores.npy"
-    run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
-    run += ["--master-addr=127.0.0.1", "--master-port=29571", str(script), str(out)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run(run, check=True, env=environment, timeout=240)
+    run_two_processes(script, out, cwd=tmp_path)
     X, y = images()
     alone = train(
         "mlp", X, y, network_spec("immax", np.array([60, 30, 6]), {}), RECIPE, seed=1

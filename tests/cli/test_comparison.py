@@ -1,16 +1,13 @@
 """``immax compare`` as a new user meets it, through real processes."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import immax, immax_here
+from commands import immax, immax_here, start_immax
 
 from immax.cli.comparison import parse_duration
 from immax.decisions import rule_of
@@ -93,14 +90,8 @@ def test_the_same_command_again_fits_no_fold_twice(compared):
 
 def test_an_interrupted_comparison_is_resumed(tmp_path):
     awkward().to_csv(tmp_path / "parcels.csv", index=False)
-    command = [sys.executable, "-m", "immax", "compare", "parcels.csv", "-t", "state", *QUICK]
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    command = ["compare", "parcels.csv", "-t", "state", *QUICK]
+    process = start_immax(*command, cwd=tmp_path)
     end = time.monotonic() + 120
     while not list(tmp_path.rglob("*.npz")) and time.monotonic() < end:
         time.sleep(0.05)
@@ -111,7 +102,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
     kept = set(tmp_path.rglob("*.npz"))
     assert 0 < len(kept) < 9
     times = {path: path.stat().st_mtime_ns for path in kept}
-    immax_here(*command[3:], cwd=tmp_path, check=0)
+    immax_here(*command, cwd=tmp_path, check=0)
     assert all(path.stat().st_mtime_ns == times[path] for path in kept)
     assert len(list(tmp_path.rglob("*.npz"))) == 9
 

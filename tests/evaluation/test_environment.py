@@ -7,7 +7,11 @@ from importlib.metadata import version
 
 import numpy as np
 
-from immax.evaluation.environment import describe_environment, peak_memory
+from immax.evaluation.environment import (
+    available_memory,
+    describe_environment,
+    peak_memory,
+)
 
 
 def test_versions_are_those_of_the_running_interpreter():
@@ -41,3 +45,19 @@ def test_peak_memory_is_in_mebibytes():
 def test_peak_memory_is_unknown_on_windows(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)
     assert peak_memory() is None
+    assert available_memory() is None
+
+
+def test_a_limited_address_space_is_respected():
+    script = (
+        "import resource\n"
+        "from immax.evaluation.environment import available_memory\n"
+        "free = available_memory(); resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
+        "print(free, available_memory())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    free, limited = map(int, done.stdout.split())
+    assert free > 2**26
+    assert limited <= 2**31

@@ -7,7 +7,7 @@ from source_tree import imports, module_paths, tree_of
 
 # A package may import from the lines above its own. Packages that share a line stand side by side.
 LAYERS = (
-    ("arrays", "errors", "threads", "atomic", "optional", "foreign_parameters"),
+    ("arrays", "errors", "threads", "atomic", "optional", "foreign_parameters", "documentation"),
     ("validation",),
     ("margins",),
     ("class_weights",),
@@ -27,7 +27,7 @@ LAYERS = (
     ("theory",),
     ("tabular",),
     ("datasets",),
-    ("io",),
+    ("io", "onnx"),
     ("evaluation",),
     ("plots",),
     ("bench", "compare"),

@@ -316,6 +316,7 @@ def test_an_interrupt_during_the_start_is_one_line(module):
     """Ctrl-C while the modules of a command are imported."""
     script = (
         "import sys, signal, os, importlib.abc\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Interrupt(importlib.abc.MetaPathFinder):\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"

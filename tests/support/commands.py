@@ -23,6 +23,25 @@ def immax(*arguments, cwd, check=None):
     return found
 
 
+def start_immax(*arguments, cwd):
+    """In a process of its own that can be interrupted; return the process.
+
+    Shells let processes in the background ignore the signal, and their children inherit that.
+    """
+    script = (
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('immax', run_name='__main__', alter_sys=True)"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def immax_here(*arguments, cwd, check=None):
     """Within this process: the same code from the first argument on."""
     from typer.testing import CliRunner

@@ -62,16 +62,19 @@ def alone():
     return found
 
 
-def start(rank, folder):
-    """Join the group of two processes."""
+def run(rank, folder):
+    """Save what a process of two computes, of all cases, so that two are started once."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     torch.set_num_threads(1)
+    found = {"means": means(rank), "shards": shards(rank), "network": gradients(rank)}
+    torch.save(found, f"{folder}/{rank}.pt")
+    dist.barrier()  # none leaves while another still talks to it
+    dist.destroy_process_group()
 
 
-def together(rank, folder):
-    """Save what a process of two computes; DDP would average the gradients."""
-    start(rank, folder)
+def means(rank):
+    """Return what a process computes with its rows; DDP would average the gradients."""
     rows = PARTS[rank]
     found = {}
     for name, loss in losses("world").items():
@@ -83,18 +86,30 @@ def together(rank, folder):
     own = it.class_counts(part, ignore_index=-100)
     counts = it.class_counts(part, ignore_index=-100, group=dist.group.WORLD)
     found["counts"] = own, counts, labels_of(part).size
-    torch.save(found, f"{folder}/{rank}.pt")
-    dist.destroy_process_group()
+    return found
 
 
-def sharded(rank, folder):
-    """Save what a process computes with half of the classes."""
+def gradients(rank=None):
+    """Return the gradients of a linear network, of DDP for a rank, else of one process."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(64, 6, generator=generator)
+    y = torch.randint(0, 3, (64,), generator=generator)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(6, 3)
+    if rank is not None:
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    part = slice(None) if rank is None else slice(rank * 32, (rank + 1) * 32)
+    it.IMMAXLoss(COUNTS)(model(x[part]), y[part]).backward()
+    return [parameter.grad.clone() for parameter in model.parameters()]
+
+
+def shards(rank):
+    """Return what a process computes with half of the classes."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import DTensor, Shard
     from torch.distributed.tensor.experimental import implicit_replication
     from torch.distributed.tensor.parallel import loss_parallel
 
-    start(rank, folder)
     h, labels, rho, weight = vocabulary()
     columns = slice(4 * rank, 4 * rank + 4)
     found = {}
@@ -115,8 +130,7 @@ def sharded(rank, folder):
         loss = criterion(DTensor.from_local(part, mesh, [Shard(1)]), labels)
         loss.backward()
     found["dtensor"] = loss.detach().to_local(), part.grad
-    torch.save(found, f"{folder}/{rank}.pt")
-    dist.destroy_process_group()
+    return found
 
 
 def vocabulary():

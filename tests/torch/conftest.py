@@ -4,10 +4,20 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import process_cases  # noqa: E402
+from torch.multiprocessing import spawn  # noqa: E402
 from torch_cases import COUNTS, make  # noqa: E402
 
 from immax.losses import catalog  # noqa: E402
 from immax.torch import quick, routes  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def ranks(tmp_path_factory):
+    """What each of two processes has computed, in all cases of ``process_cases``."""
+    folder = tmp_path_factory.mktemp("processes")
+    spawn(process_cases.run, (str(folder),), nprocs=2)
+    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(2)]
 
 
 @pytest.fixture(params=list(catalog.METHODS))

@@ -1,13 +1,11 @@
 """Losses under compilers, exporters, function transforms, mixed precision and processes."""
 
 import copy
-import os
 import shutil
-import socket
 
+import process_cases
 import pytest
 import torch
-import torch.multiprocessing as mp
 import torch.nn.functional as F
 from torch_cases import COUNTS, make
 
@@ -193,40 +191,9 @@ def test_autocast_computes_in_single_precision_as_cross_entropy_does(determinist
     torch.testing.assert_close(found, deterministic(half.float(), target))
 
 
-def _train(rank, world, port, queue):
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    torch.distributed.init_process_group("gloo", rank=rank, world_size=world)
-    torch.manual_seed(0)
-    x, y = torch.randn(64, 6), torch.randint(0, C, (64,))
-    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(6, C))
-    part = slice(rank * 32, (rank + 1) * 32)
-    IMMAXLoss(COUNTS)(model(x[part]), y[part]).backward()
-    if rank == 0:
-        queue.put([p.grad.tolist() for p in model.parameters()])
-    torch.distributed.barrier()  # none leaves while another still talks to it
-    del model
-    torch.distributed.destroy_process_group()
-
-
-def test_two_processes_give_the_gradients_of_one():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    context = mp.get_context("spawn")
-    queue = context.SimpleQueue()
-    processes = [context.Process(target=_train, args=(r, 2, port, queue)) for r in range(2)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(600)
-        assert process.exitcode == 0
-    found = queue.get()
-    torch.manual_seed(0)
-    x, y = torch.randn(64, 6), torch.randint(0, C, (64,))
-    model = torch.nn.Linear(6, C)
-    IMMAXLoss(COUNTS)(model(x), y).backward()
-    for parameter, gradient in zip(model.parameters(), found, strict=True):
-        torch.testing.assert_close(parameter.grad, torch.tensor(gradient))
+def test_two_processes_give_the_gradients_of_one(ranks):
+    for found in (rank["network"] for rank in ranks):
+        torch.testing.assert_close(found, process_cases.gradients())
 
 
 def test_no_value_is_read_back_to_the_host(module):

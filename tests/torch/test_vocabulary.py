@@ -3,42 +3,39 @@
 import process_cases as cases
 import pytest
 import torch
-import torch.multiprocessing
 
 import immax.torch as it
 from immax.torch.functional import immax_loss
 
 
-@pytest.fixture(scope="module")
-def ranks(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("vocabulary")
-    torch.multiprocessing.spawn(cases.sharded, (str(folder),), nprocs=2)
-    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(2)]
+@pytest.fixture
+def shards(ranks):
+    return [rank["shards"] for rank in ranks]
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_values_and_gradients_are_those_of_one_process(ranks, reduction, weighted):
+def test_values_and_gradients_are_those_of_one_process(shards, reduction, weighted):
     h, labels, rho, weight = cases.vocabulary()
     h.requires_grad_()
     expected = immax_loss(h, labels, rho, weight if weighted else None, reduction=reduction)
     expected.sum().backward()
     name = f"{'weighted' if weighted else 'plain'} {reduction}"
-    for rank in ranks:
+    for rank in shards:
         torch.testing.assert_close(rank[name][0], expected.detach())
-    found = torch.cat([rank[name][1] for rank in ranks], 1)
+    found = torch.cat([rank[name][1] for rank in shards], 1)
     torch.testing.assert_close(found, h.grad)
 
 
-def test_unequal_numbers_of_classes_and_dtensors(ranks):
+def test_unequal_numbers_of_classes_and_dtensors(shards):
     h, labels, rho, _ = cases.vocabulary()
     h.requires_grad_()
     expected = immax_loss(h, labels, rho)
     expected.backward()
-    for rank in ranks:
+    for rank in shards:
         torch.testing.assert_close(rank["uneven"][0], expected.detach())
         torch.testing.assert_close(rank["dtensor"][0], expected.detach())
-    found = torch.cat([rank["dtensor"][1] for rank in ranks], 1)
+    found = torch.cat([rank["dtensor"][1] for rank in shards], 1)
     torch.testing.assert_close(found, h.grad)
 
 

@@ -24,6 +24,7 @@ from immax.boosting.estimator import CLASS_WEIGHTS, LOSS_PARAMETERS, check_libra
 from immax.boosting.eval_metrics import find_metrics
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.decisions.aims import Aim
+from immax.documentation import DocumentationLink
 from immax.validation import check_choice
 
 try:
@@ -41,7 +42,7 @@ FORMATS = ("cbm", "json", "cpp", "python")
 """Files that keep the description, and code that returns scores."""
 
 
-class IMMAXCatBoostClassifier(CatBoostPredictions):
+class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
     """``CatBoostClassifier`` with a margin for each class, or with a method of the catalogue.
 
     All other parameters are CatBoost's. Boosting begins at the constant scores that minimise the

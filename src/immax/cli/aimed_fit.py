@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import typer
 from sklearn.metrics import get_scorer_names
+from sklearn.pipeline import Pipeline
 
 from immax import IMMAXClassifierCV
 from immax.compare.protocol import Protocol
+from immax.compare.target import encode_target
 from immax.evaluation.estimators import describe_parameters
 from immax.evaluation.metrics import METRICS
+from immax.tabular import fit_prepared, prepare, read_training_table
 
 if TYPE_CHECKING:
     from immax.arrays import Array
     from immax.cli.aim_options import AimOptions
     from immax.decisions import Aim
+    from immax.tabular import ReadingOptions, Schema
 
-__all__ = ["Search", "describe_fit", "make_search"]
+__all__ = ["FitSettings", "FittedTable", "Search", "describe_fit", "fit_in_memory", "make_search"]
 
 
 class Search(NamedTuple):
@@ -35,6 +41,58 @@ class Search(NamedTuple):
     model: IMMAXClassifierCV
     name: str
     sign: float = 1.0
+
+
+class FitSettings(NamedTuple):
+    """The options of a fit other than its aim."""
+
+    loss: str
+    penalty: str
+    folds: int
+    seed: int
+
+
+class FittedTable(NamedTuple):
+    """A pipeline fitted to a table, and what a model file says of it."""
+
+    model: Pipeline
+    schema: Schema
+    counts: Array
+    search: Search
+
+
+def fit_in_memory(
+    path: Path,
+    target: str,
+    reading: ReadingOptions,
+    options: AimOptions,
+    settings: FitSettings,
+) -> FittedTable:
+    """Search, and fit the choice to all rows.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    target : str
+        The column of the labels.
+    reading : ReadingOptions
+    options : AimOptions
+    settings : FitSettings
+
+    Returns
+    -------
+    FittedTable
+    """
+    table = read_training_table(path, target, reading)
+    for notice in table.notices:
+        typer.echo(f"immax: {notice}", err=True)
+    classes, codes = encode_target(table.y)
+    labels = classes[codes]
+    loss, penalty, folds, seed = settings
+    search = make_search(loss, options, labels, folds, seed, penalty)
+    prepared = fit_prepared(prepare(table.schema), search.model, table.X, labels)
+    return FittedTable(prepared, table.schema, np.bincount(codes), search)
 
 
 def make_search(

@@ -42,6 +42,10 @@ COMMANDS = {
     "explain": _Command(
         "models", "Describe a model: its classes, margins, threshold and coefficients."
     ),
+    "export": _Command(
+        "onnx_export",
+        "Write a model as an ONNX file, with its preprocessing, probabilities and decision rule.",
+    ),
     "margins": _Command(
         "prescribed_margins",
         "Show the margins that the theory prescribes, and the box in which to search for better "

@@ -69,35 +69,46 @@ def fit(
     date_format: DateFormat = None,
     decimal: Decimal = None,
     kind: Kinds = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Read a Parquet file or folder in batches, in little memory: the search uses a "
+            "sample of the rows, and the fit all of them. By default, if it does not fit in "
+            "memory.",
+            show_default=False,
+        ),
+    ] = None,
+    search_rows: Annotated[
+        int, typer.Option(min=100, help="The rows of the search, if the table is streamed.")
+    ] = 100_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print the choice as JSON.")] = False,
 ) -> None:
     """Fit IMMAX to a table; margins, λ and the decision rule are selected by cross-validation."""
-    import numpy as np
-
-    from immax.cli.aimed_fit import describe_fit, make_search
+    from immax.cli.aimed_fit import FitSettings, describe_fit, fit_in_memory
     from immax.cli.output_files import check_model_output
-    from immax.compare.target import encode_target
+    from immax.cli.streamed_fit import fit_streamed, must_stream
     from immax.io import save_model
-    from immax.tabular import fit_prepared, prepare, read_training_table
 
     options = AimOptions(metric, aim, costs, cost_matrix, budget)
+    reading = reading_options(date_format, decimal, kind)
     check_model_output(out, file)
-    table = read_training_table(file, target, reading_options(date_format, decimal, kind))
-    for notice in table.notices:
-        typer.echo(f"immax: {notice}", err=True)
-    schema = table.schema
-    classes, codes = encode_target(table.y)
-    labels, counts = classes[codes], np.bincount(codes)
-    search = make_search(loss.value, options, labels, folds, seed, penalty.value)
-    prepared = fit_prepared(prepare(schema), search.model, table.X, labels)
-    save_model(prepared, out, schema=schema, target=target, metric=search.name, counts=counts)
-    choice = {"model": str(out), "metric": search.name, **describe_fit(prepared[-1], search.sign)}
+    settings = FitSettings(loss.value, penalty.value, folds, seed)
+    if must_stream(file) if stream is None else stream:
+        fitted = fit_streamed(file, target, reading, options, settings, search_rows)
+    else:
+        fitted = fit_in_memory(file, target, reading, options, settings)
+    name, sign = fitted.search.name, fitted.search.sign
+    save_model(
+        fitted.model, out, schema=fitted.schema, target=target, metric=name, counts=fitted.counts
+    )
+    choice = {"model": str(out), "metric": name, **describe_fit(fitted.model[-1], sign)}
     if as_json:
         typer.echo(json.dumps(choice))
         return
     weights = f" with weights of power {power:.2f}" if (power := choice.get("weight_power")) else ""
     typer.echo(
-        f"{search.name} {choice['score']:.4f} by cross-validation, power {choice['power']:.2f}"
+        f"{name} {choice['score']:.4f} by cross-validation, power {choice['power']:.2f}"
         f"{weights}, lambda {choice['lam']:g}, rule {choice['rule']}; written to {out}"
     )
 
@@ -115,7 +126,8 @@ def predict(
             "-o",
             "--out",
             help="The file to write; its ending tells the format: .csv, .tsv, .jsonl (also with "
-            ".gz, .bz2 or .xz), .parquet or .feather. By default, standard output.",
+            ".gz, .bz2 or .xz), .parquet or .feather; for a folder of Parquet files also a "
+            "folder, with a file for each. By default, standard output.",
         ),
     ] = None,
     rows: Annotated[
@@ -133,8 +145,12 @@ def predict(
     max_model_size: ModelSize = 512,
 ) -> None:
     """Predict labels or probabilities for the rows of a table of any length."""
+    from immax.cli.folder_predictions import is_folder_output, write_folder
     from immax.cli.predictions import write_predictions
 
+    if out is not None and is_folder_output(file, out) and not (as_json or spreadsheet):
+        write_folder(model, file, proba, out, rows, max_model_size * 2**20)
+        return
     write_predictions(
         model,
         file,

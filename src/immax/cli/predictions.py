@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
     from immax.tabular.table_file import TableFile
 
-__all__ = ["as_model_input", "predict_chunks", "schema_of", "write_predictions"]
+__all__ = [
+    "as_model_input",
+    "output_names",
+    "output_types",
+    "predict_chunks",
+    "predict_source",
+    "report_unknown",
+    "schema_of",
+    "write_predictions",
+]
 
 MOST_NAMES = 5  # unknown columns that a notice names
 
@@ -57,15 +66,56 @@ def predict_chunks(file: ModelFile, table: Path, proba: bool, rows: int) -> Iter
     SchemaError
         If the table lacks a column of the model, or has one of another type.
     """
-    pandas = optional_import("pandas", NEEDS_ARROW)
-    names = _output_names(file, proba)
+    output_names(file, proba)
     source = open_table(table, () if file.schema is None else file.schema.named())
-    schema = schema_of(file, source)
-    extra = [name for name in check_columns(source, schema) if name != file.target]
+    report_unknown(file, source)
+    yield from predict_source(file, source, proba, rows)
+
+
+def report_unknown(file: ModelFile, source: TableFile) -> None:
+    """Print the columns of a table that the model does not know.
+
+    Parameters
+    ----------
+    file : ModelFile
+    source : TableFile
+
+    Raises
+    ------
+    SchemaError
+        If the table lacks a column of the model.
+    """
+    known = check_columns(source, schema_of(file, source))
+    extra = [name for name in known if name != file.target]
     if extra:
         more = ", …" if len(extra) > MOST_NAMES else ""
-        known = ", ".join(map(repr, extra[:MOST_NAMES])) + more
-        print(f"immax: columns that the model does not know: {known}", file=sys.stderr)
+        listed = ", ".join(map(repr, extra[:MOST_NAMES])) + more
+        print(f"immax: columns that the model does not know: {listed}", file=sys.stderr)
+
+
+def predict_source(
+    file: ModelFile, source: TableFile, proba: bool, rows: int
+) -> Iterator[DataFrame]:
+    """Yield the predictions for each chunk of a table that is open.
+
+    Parameters
+    ----------
+    file : ModelFile
+    source : TableFile
+    proba : bool
+        Whether to predict probabilities instead of labels.
+    rows : int
+        The number of rows of a chunk.
+
+    Yields
+    ------
+    DataFrame
+        One at least; it is empty if the table has no rows.
+    """
+    pandas = optional_import("pandas", NEEDS_ARROW)
+    names = output_names(file, proba)
+    schema = schema_of(file, source)
+    check_columns(source, schema)
     remarks = Remarks()
     empty = True
     for _, cells in source.chunks(rows):
@@ -147,8 +197,24 @@ def _typed_columns(file: ModelFile) -> TypedColumns | None:
     return first if isinstance(first, TypedColumns) else None
 
 
-def _output_names(file: ModelFile, proba: bool) -> list[str]:
-    """Return the names of the columns of the predictions."""
+def output_names(file: ModelFile, proba: bool) -> list[str]:
+    """Return the names of the columns of the predictions.
+
+    Parameters
+    ----------
+    file : ModelFile
+    proba : bool
+        Whether they are probabilities.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ModelFileError
+        If the model has no probabilities.
+    """
     if not proba:
         return [file.target or "label"]
     if not hasattr(file.model, "predict_proba"):
@@ -199,14 +265,25 @@ def write_predictions(
     if out is None:
         write_text_chunks(chunks, sys.stdout, form, spreadsheet)
         return
-    types = _output_types(file, proba)
+    types = output_types(file, proba)
     with replacing(out) as part:
         write_chunks(chunks, part, out, form, types, spreadsheet)
 
 
-def _output_types(file: ModelFile, proba: bool) -> ArrowSchema:
-    """Return the types of the columns of the predictions."""
+def output_types(file: ModelFile, proba: bool) -> ArrowSchema:
+    """Return the types of the columns of the predictions.
+
+    Parameters
+    ----------
+    file : ModelFile
+    proba : bool
+        Whether they are probabilities.
+
+    Returns
+    -------
+    pyarrow.Schema
+    """
     arrow = optional_import("pyarrow", NEEDS_ARROW)
-    names = _output_names(file, proba)
+    names = output_names(file, proba)
     kind = arrow.float64() if proba else arrow.array(file.model.classes_.tolist()).type
     return arrow.schema([(name, kind) for name in names])

@@ -24,11 +24,12 @@ from sklearn.utils.validation import (
 from immax.arrays import Array, Features
 from immax.decisions.aims import Aim
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
+from immax.documentation import DocumentationLink
 
 __all__ = ["DecisionClassifierCV"]
 
 
-class DecisionClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class DecisionClassifierCV(DocumentationLink, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with the decision rule that serves an aim best.
 
     The rule is fitted to out-of-fold probabilities; the estimator is then fitted to all samples.

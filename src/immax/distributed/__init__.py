@@ -1,14 +1,27 @@
-"""The same models on Dask collections, for data that are spread over a cluster."""
+"""The same models on Dask collections, and on Parquet files that are larger than memory."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["DaskIMMAXLGBMClassifier", "DaskIMMAXXGBClassifier"]
+__all__ = [
+    "DaskBaselineClassifier",
+    "DaskIMMAXClassifier",
+    "DaskIMMAXClassifierCV",
+    "DaskIMMAXLGBMClassifier",
+    "DaskIMMAXXGBClassifier",
+    "StreamIMMAXClassifier",
+    "StreamIMMAXClassifierCV",
+]
 
 _ESTIMATORS = {
+    "DaskBaselineClassifier": "linear",
+    "DaskIMMAXClassifier": "linear",
+    "DaskIMMAXClassifierCV": "search",
     "DaskIMMAXXGBClassifier": "xgboost",
     "DaskIMMAXLGBMClassifier": "lightgbm",
+    "StreamIMMAXClassifier": "streaming",
+    "StreamIMMAXClassifierCV": "streaming",
 }
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import clone
+
 try:
     from distributed import Client, get_client
 except ModuleNotFoundError as error:
     raise ImportError('immax.distributed needs Dask: pip install "immax[distributed]"') from error
 
-__all__ = ["resolve_client"]
+__all__ = ["ClientParameter", "resolve_client"]
 
 
 def resolve_client(client: Any) -> Client:
@@ -44,3 +46,19 @@ def resolve_client(client: Any) -> Client:
             "cluster is Client(cluster))"
         )
     return client
+
+
+class ClientParameter:
+    """An estimator's parameter ``client``, which copies share and files do not hold."""
+
+    client: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the client: a connection is of this process alone."""
+        return {**super().__getstate__(), "client": None}  # type: ignore[dict-item]
+
+    def __sklearn_clone__(self) -> Any:
+        """Return an unfitted estimator of the same parameters, which shares the client."""
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        copied = {name: clone(params[name], safe=False) for name in params if name != "client"}
+        return type(self)(client=self.client, **copied)  # type: ignore[call-arg]

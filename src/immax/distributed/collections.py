@@ -22,6 +22,7 @@ __all__ = [
     "check_collections",
     "count_classes",
     "encode_labels",
+    "feature_names",
     "map_rows",
     "partitions_of",
     "repeat_rows",
@@ -70,6 +71,24 @@ def check_collections(X: Any, *columns: tuple[str, Any]) -> Any:
                 f"{values.ndim} and {values.npartitions}"
             )
     return X
+
+
+def feature_names(X: Any) -> Array | None:
+    """Return the names of the features of a data frame, or None if they are not all strings.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Features.
+
+    Returns
+    -------
+    ndarray of str, or None
+    """
+    names = list(getattr(X, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    return np.array(names, dtype=object)
 
 
 def count_classes(y: Any, weight: Any, client: Client) -> tuple[Array, Array]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from immax.arrays import Array
 from immax.boosting.description import Description
@@ -13,36 +12,20 @@ from immax.boosting.estimator import BoostingLossMixin
 from immax.boosting.loss import BoostingLoss, loss_from_counts
 from immax.boosting.rule_choice import closed_form_rule
 from immax.decisions.rules import Rule
-from immax.distributed.clients import resolve_client
-from immax.distributed.collections import (
-    check_collections,
-    count_classes,
-    map_rows,
-    partitions_of,
-)
+from immax.distributed.clients import ClientParameter, resolve_client
+from immax.distributed.collections import check_collections, count_classes, map_rows
+from immax.distributed.lazy_calls import LazyCall, mean_accuracy
 from immax.validation import check_choice
-
-try:
-    from dask import delayed
-except ModuleNotFoundError as error:
-    raise ImportError('immax.distributed needs Dask: pip install "immax[distributed]"') from error
 
 __all__ = ["DaskBoostingMixin", "LabelEncoder"]
 
 METHODS = ("predict", "predict_proba", "decision_function")
 
 
-class DaskBoostingMixin(BoostingLossMixin):
+class DaskBoostingMixin(ClientParameter, BoostingLossMixin):
     """Margins from the class counts of all partitions, and predictions by partition."""
 
-    client: Any
     random_state: Any
-
-    def __sklearn_clone__(self) -> Any:
-        """Return an unfitted estimator of the same parameters, which shares the client."""
-        params = self.get_params(deep=False)  # type: ignore[attr-defined]
-        copied = {name: clone(params[name], safe=False) for name in params if name != "client"}
-        return type(self)(client=self.client, **copied)  # type: ignore[call-arg]
 
     def _make_distributed_loss(self, y: Any, weight: Any) -> Description:
         """Return the loss for the classes of all partitions, with the rule of the aim."""
@@ -90,7 +73,7 @@ class DaskBoostingMixin(BoostingLossMixin):
                 "the aim is a number of rows of one call, which partitions do not know; take "
                 "Budget(share=…), or choose among the values of predict_proba"
             )
-        return map_rows(_Call(local, method, options), X, sample, columns)
+        return map_rows(LazyCall(local, method, options), X, sample, columns)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of the labels.
@@ -106,23 +89,12 @@ class DaskBoostingMixin(BoostingLossMixin):
         float
         """
         X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
-        predicted = partitions_of(self._lazily("predict", X))
-        true, weights = partitions_of(y), partitions_of(sample_weight, len(predicted))
-        count = delayed(_count_hits)
-        tasks = [count(*parts) for parts in zip(predicted, true, weights, strict=True)]
-        client = resolve_client(self.client)
-        hits, total = np.sum(client.gather(client.compute(tasks)), axis=0)
-        return float(hits / total)
+        return mean_accuracy(
+            self._lazily("predict", X), y, sample_weight, resolve_client(self.client)
+        )
 
     def _score_type(self) -> Any:
         return np.float64
-
-
-def _count_hits(predicted: Any, true: Any, weight: Any) -> tuple[float, float]:
-    """Return the weight of the samples whose label is right, and of all of them."""
-    right = np.asarray(predicted) == np.asarray(true)
-    weights = np.ones(len(right)) if weight is None else np.asarray(weight, dtype=float)
-    return float(weights[right].sum()), float(weights.sum())
 
 
 class LabelEncoder:
@@ -140,13 +112,3 @@ class LabelEncoder:
 
     def __call__(self, labels: Array) -> Array:
         return self._loss.encode(labels, self._name)
-
-
-class _Call:
-    """A call of a local model's method, which can be sent to workers."""
-
-    def __init__(self, model: Any, method: str, options: dict[str, Any]) -> None:
-        self._model, self._method, self._options = model, method, options
-
-    def __call__(self, X: Any) -> Any:
-        return np.asarray(getattr(self._model, self._method)(X, **self._options))

@@ -7,7 +7,7 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["describe_environment", "peak_memory"]
+__all__ = ["available_memory", "describe_environment", "peak_memory"]
 
 LIBRARIES = ("immax", "numpy", "scipy", "scikit-learn", "torch", "numba", "imbalanced-learn")
 """Distributions whose versions are recorded, where they are installed."""
@@ -55,3 +55,23 @@ def peak_memory() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, KiB elsewhere
+
+
+def available_memory() -> int | None:
+    """Return the bytes of memory that this process may still use, or None where it is unknown.
+
+    Returns
+    -------
+    int or None
+        What the system has available, or less if the address space of the process is limited.
+    """
+    try:
+        import resource
+
+        with open("/proc/meminfo", encoding="ascii") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        available = int(fields["MemAvailable"].split()[0]) * 2**10
+    except (ModuleNotFoundError, OSError, KeyError):
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return available if limit == resource.RLIM_INFINITY else min(available, limit)

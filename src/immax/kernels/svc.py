@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features, Vector
 from immax.class_weights import resolve_weights, weighted_shares
 from immax.decisions.plain_rules import by_score
+from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.kernels.calibration import calibration_folds
 from immax.kernels.gram import Kernel
@@ -41,7 +42,7 @@ def _has_proba(estimator: IMMAXSVC) -> bool:
     return True
 
 
-class IMMAXSVC(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
+class IMMAXSVC(DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator):
     """Kernel machine with a confidence margin of its own for each class.
 
     Two classes::

@@ -76,18 +76,20 @@ def _solve_rise(
     high = -surrogate.slope(intercept + low * slope) / weight
     # Where u >= 0 the slope is at least -1, which bounds the root without overflow.
     high = np.maximum(np.minimum(high, np.maximum(-intercept / slope, 1 / weight)), low)
-    rise = low
+    rise, previous = low, np.full_like(low, np.inf)
     for iteration in range(80):
         u = intercept + rise * slope
         value = rise * weight + surrogate.slope(u)
         low = np.where(value <= 0, rise, low)
         high = np.where(value >= 0, rise, high)
         step = rise - value / (weight + surrogate.curvature(u) * slope)
-        inside = (step > low) & (step < high)
-        if iteration % 3 == 2:  # against creeping along an exponential
-            inside &= high - low < 1e-3 * high
-        following = np.where(inside, step, (low + high) / 2)
-        if np.all(np.abs(following - rise) <= 4 * np.finfo(rise.dtype).eps * (1 + np.abs(rise))):
+        length = np.abs(step - rise)
+        near = length <= 4 * np.finfo(rise.dtype).eps * (1 + np.abs(rise))
+        if near.all():
             break
-        rise = following
+        inside = (step > low) & (step < high)
+        if iteration % 3 == 2:  # against creeping along an exponential, in steps of one length
+            inside &= (length < previous / 2) | (high - low < 1e-3 * high)
+        previous = length
+        rise = np.where(near, rise, np.where(inside, step, (low + high) / 2))
     return np.asarray(rise)

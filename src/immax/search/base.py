@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features
 from immax.calibration import ScoreCalibration
 from immax.decisions import Accuracy, Aim, Rule
+from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
 from immax.search.cell_scores import AimCriterion, Criterion
@@ -62,7 +63,7 @@ def _offers_proba(search: MarginSearch) -> bool:
     return True
 
 
-class MarginSearch(RefusesForeignParameters, ClassifierMixin, BaseEstimator):
+class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator):
     """Search for margins and for the strength of the penalty by cross-validation.
 
     Subclasses say which classifier is fitted.

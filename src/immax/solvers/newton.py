@@ -16,7 +16,7 @@ from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 
-__all__ = ["Newton", "hessian", "unit_hessian"]
+__all__ = ["Newton", "hessian", "scale_hessian", "unit_hessian"]
 
 BLOCK_ROWS = 4096
 MAX_FACTORED = 3000  # parameters; beyond, conjugate gradients replace the factorisation
@@ -149,10 +149,30 @@ def unit_hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> tuple[Ar
     scale : ndarray of shape (k * width,)
         The Hessian is ``matrix / outer(scale, scale)``.
     """
-    matrix = hessian(problem, curvature)
-    k, width = problem.shape
+    return scale_hessian(hessian(problem, curvature), problem.shape, problem.risk.null_direction)
+
+
+def scale_hessian(matrix: Array, shape: tuple[int, int], null: Array | None) -> tuple[Array, Array]:
+    """Scale a Hessian to a unit diagonal, in place; see ``unit_hessian``.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k * width, k * width)
+        The Hessian, ordered by output.
+    shape : tuple of int
+        ``(k, width)``.
+    null : ndarray of shape (k,) or None
+        The direction in class space along which the risk is constant.
+
+    Returns
+    -------
+    matrix : ndarray of shape (k * width, k * width)
+        The scaled Hessian.
+    scale : ndarray of shape (k * width,)
+        The scale of each parameter.
+    """
+    k, width = shape
     diagonal = np.arange(k * width)
-    null = problem.risk.null_direction
     if null is not None:
         largest = max(matrix[diagonal, diagonal].max(), np.finfo(np.float64).tiny)
         outer = largest * np.outer(null, null)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from immax.distributed.parquet_files import list_parquet_files
 from immax.errors import WrongCall
 from immax.optional import optional_import
 from immax.tabular.number_formats import NEEDS_ARROW
-from immax.tabular.table_file import Parts, TableFile, batch_cells, named_errors, unique_names
+from immax.tabular.table_file import (
+    Parts,
+    TableFile,
+    batch_cells,
+    join_cells,
+    named_errors,
+    unique_names,
+)
 
-__all__ = ["open_feather", "open_folder", "open_parquet"]
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+    from immax.tabular.cells import Cells
+
+__all__ = ["open_feather", "open_folder", "open_parquet", "open_parts", "read_spread"]
+
+SPREAD = 32  # places from which some rows are read
 
 
 def open_folder(folder: Path) -> TableFile:
@@ -30,14 +46,7 @@ def open_folder(folder: Path) -> TableFile:
     WrongCall
         If there are no Parquet files, or files with different columns.
     """
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in (".parquet", ".pq")
-        and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
-    )
-    if not files:
-        raise WrongCall(f"the folder {folder} holds no Parquet files")
+    files = list_parquet_files(folder)
     with named_errors(folder, "Parquet"):
         return _open_parts(folder, files, {file: _partition(file, folder) for file in files})
 
@@ -64,7 +73,6 @@ def _partition(file: Path, folder: Path) -> dict[str, str]:
 def _open_parts(
     path: Path, files: Sequence[Path], partitions: dict[Path, dict[str, str]]
 ) -> TableFile:
-    arrow = optional_import("pyarrow", NEEDS_ARROW)
     parquet = optional_import("pyarrow.parquet", NEEDS_ARROW)
 
     def names_of(file: Path) -> list[str]:
@@ -79,17 +87,81 @@ def _open_parts(
 
     def read(rows: int) -> Parts:
         for file in files:
-            own, _ = unique_names(names_of(file))
+            own, _ = unique_names(names_of(file)[: -len(partitions.get(file, ())) or None])
             with parquet.ParquetFile(file) as source:
                 for batch in source.iter_batches(batch_size=rows):
-                    extra = [
-                        arrow.array([value] * batch.num_rows, arrow.string())
-                        for value in partitions.get(file, {}).values()
-                    ]
-                    cells = dict(zip(own, [*batch.columns, *extra], strict=True))
+                    cells = _with_partition(batch, own, partitions.get(file, {}))
                     yield batch.num_rows, {name: cells[name] for name in names}
 
     return TableFile(path, "Parquet", names, repeated, True, read)
+
+
+def _with_partition(
+    batch: RecordBatch, names: Sequence[str], partition: Mapping[str, str]
+) -> dict[str, Cells]:
+    """Return the columns of a batch, and those that the names of folders add."""
+    arrow = optional_import("pyarrow", NEEDS_ARROW)
+    extra = [arrow.array([value] * batch.num_rows, arrow.string()) for value in partition.values()]
+    return dict(zip((*names, *partition), [*batch.columns, *extra], strict=True))
+
+
+def open_parts(path: Path) -> dict[Path, TableFile]:
+    """Open each Parquet file of a folder as a table of its own, or a file by itself.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file or a folder of them.
+
+    Returns
+    -------
+    dict of Path to TableFile
+        By path relative to the folder; folders named a=1 add a column.
+    """
+    if path.is_file():
+        return {Path(path.name): open_parquet(path)}
+    tables = {}
+    for file in list_parquet_files(path):
+        with named_errors(file, "Parquet"):
+            own = _open_parts(file, [file], {file: _partition(file, path)})
+        tables[file.relative_to(path)] = own
+    return tables
+
+
+def read_spread(path: Path, rows: int) -> dict[str, Cells]:
+    """Read some rows of a Parquet file or folder, from places all over it.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file or a folder of them.
+    rows : int
+        The number of rows, about.
+
+    Returns
+    -------
+    dict of str to cells
+    """
+    parquet = optional_import("pyarrow.parquet", NEEDS_ARROW)
+    files = list_parquet_files(path)
+    partitions = {file: _partition(file, path) for file in files} if path.is_dir() else {}
+    with named_errors(path, "Parquet"):
+        table = _open_parts(path, files, partitions)
+        groups = [
+            (file, group)
+            for file in files
+            for group in range(parquet.read_metadata(file).num_row_groups)
+        ]
+        chosen = groups[:: max(1, len(groups) // SPREAD)]
+        size = max(1, rows // max(1, len(chosen)))
+        parts = []
+        for file, group in chosen:
+            with parquet.ParquetFile(file) as source:
+                batch = next(source.iter_batches(batch_size=size, row_groups=[group]), None)
+            if batch is not None:
+                own, _ = unique_names(batch.schema.names)
+                parts.append(_with_partition(batch, own, partitions.get(file, {})))
+    return {name: join_cells([part[name] for part in parts], name) for name in table.names}
 
 
 def open_feather(file: Path) -> TableFile:

@@ -72,7 +72,7 @@ def read_training_table(
         If it cannot be read, lacks the target, or has rows without a label.
     """
     file = open_table(path)
-    _check_target(file, target)
+    check_target(file, target)
     cells = file.cells()
     own = cells.pop(target)
     if not len(own):
@@ -171,7 +171,7 @@ def read_labelled(path: str | Path, schema: Schema, labels: Column) -> tuple[Dat
         If there are no rows, or some without a label.
     """
     file = open_table(path, schema.named())
-    _check_target(file, labels.name)
+    check_target(file, labels.name)
     check_columns(file, schema)
     cells = file.cells()
     if not len(cells[labels.name]):
@@ -204,7 +204,20 @@ def check_columns(file: TableFile, schema: Schema) -> list[str]:
     return unknown
 
 
-def _check_target(file: TableFile, target: str) -> None:
+def check_target(file: TableFile, target: str) -> None:
+    """Check that a file has the column of the labels, and has it once.
+
+    Parameters
+    ----------
+    file : TableFile
+    target : str
+        The column of the labels.
+
+    Raises
+    ------
+    WrongCall
+        If there is no such column, or more than one.
+    """
     if target not in file.names:
         raise WrongCall(f"{file.path} has no column {target!r}{nearest(target, file.names)}")
     if target in file.repeated:

@@ -18,7 +18,7 @@ from immax.tabular.number_formats import NEEDS_ARROW
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
-__all__ = ["Opener", "TableFile", "batch_cells", "named_errors", "unique_names"]
+__all__ = ["Opener", "TableFile", "batch_cells", "join_cells", "named_errors", "unique_names"]
 
 Opener: TypeAlias = Callable[..., IO[Any]]
 Parts: TypeAlias = Iterator[tuple[int, dict[str, Cells]]]
@@ -74,7 +74,7 @@ class TableFile:
         dict of str to cells
         """
         parts = [cells for _, cells in self.chunks(ROWS)]
-        return {name: _joined([part[name] for part in parts], name) for name in self.names}
+        return {name: join_cells([part[name] for part in parts], name) for name in self.names}
 
 
 def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -164,8 +164,19 @@ def batch_cells(batch: RecordBatch, names: Sequence[str]) -> tuple[int, dict[str
     return batch.num_rows, dict(zip(names, batch.columns, strict=True))
 
 
-def _joined(parts: Sequence[Cells], name: str) -> Cells:
-    """Return the cells of all parts of a column."""
+def join_cells(parts: Sequence[Cells], name: str) -> Cells:
+    """Return the cells of all parts of a column.
+
+    Parameters
+    ----------
+    parts : sequence of cells
+    name : str
+        The name of the column.
+
+    Returns
+    -------
+    cells
+    """
     arrow = optional_import("pyarrow", NEEDS_ARROW)
     if not parts:
         return arrow.nulls(0)

@@ -25,7 +25,7 @@ def rademacher_features(
     order: int = 2,
     step: str = "classes",
 ) -> Complexity:
-    """Return an upper bound on the complexity of ``{w . Phi(x, y) : ||w||_order <= norm}``.
+    """Return an upper bound on the complexity of ``{w · Phi(x, y) : ||w||_order <= norm}``.
 
     Theorem rad-kernel-2 for order 2,
     ``norm sqrt(c sum_k m_k r_k^2 / rho_k^2) / m`` with ``r_k`` the largest ``||Phi(x_i, y)||_2``

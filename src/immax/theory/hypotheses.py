@@ -20,7 +20,7 @@ __all__ = ["Chosen", "Hypothesis", "hypothesis", "inner_name", "unwrap_search"]
 
 
 class Hypothesis(NamedTuple):
-    """Scores ``w . phi(x)`` of a sample. A bias is the weight of a further feature that is one.
+    """Scores ``w · phi(x)`` of a sample. A bias is the weight of a further feature that is one.
 
     The highest score is the class that the model predicts.
     """

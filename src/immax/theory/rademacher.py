@@ -126,7 +126,7 @@ def rademacher_linear(
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> Complexity:
-    """Return an upper bound on the complexity of ``{w . x : ||w||_2 <= norm}``.
+    """Return an upper bound on the complexity of ``{w · x : ||w||_2 <= norm}``.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def rademacher_l1(
     multiclass: bool | None = None,
     step: str = "classes",
 ) -> Complexity:
-    """Return an upper bound on the complexity of ``{w . x : ||w||_1 <= norm}``.
+    """Return an upper bound on the complexity of ``{w · x : ||w||_1 <= norm}``.
 
     Theorem rad-kernel-1.
 
@@ -289,7 +289,7 @@ def estimate_linear(
     confidence: float = 0.95,
     random_state: int | np.random.RandomState | None = None,
 ) -> Estimate:
-    """Return the complexity of ``{w . x : ||w||_order <= norm}`` by random signs; order 1 or 2.
+    """Return the complexity of ``{w · x : ||w||_order <= norm}`` by random signs; order 1 or 2.
 
     The supremum over the ball is explicit: the dual norm of the weighed sum of features.
 

@@ -22,7 +22,7 @@ __all__ = ["rademacher_group", "rademacher_per_class"]
 def rademacher_per_class(
     X: Features, y: ArrayLike, rho: ArrayLike, norm: float, order: float = 2
 ) -> Complexity:
-    """Return an upper bound on the complexity of ``{w_k . x : ||w_k||_order <= norm for each k}``.
+    """Return an upper bound on the complexity of ``{w_k · x : ||w_k||_order <= norm for each k}``.
 
     Each class has a ball of its own, so the suprema add up: with q the dual order,
     ``(c norm / m) E || sum_i eps_i x_i / rho_{y_i} ||_q``. The expectation is at most

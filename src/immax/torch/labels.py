@@ -25,7 +25,7 @@ from torch.utils.data.distributed import DistributedSampler
 
 from immax.arrays import Array
 
-__all__ = ["LabelSource", "is_data", "labels_of"]
+__all__ = ["LabelSource", "check_draws_once", "is_data", "labels_of"]
 
 LabelSource: TypeAlias = "Dataset[Any] | DataLoader[Any] | Tensor | ArrayLike"
 """A data set, a loader, or an array of labels."""
@@ -113,23 +113,48 @@ def _last_part(source: StackDataset[Any]) -> Any:
 
 def _labels_of_loader(loader: DataLoader[Any]) -> Array:
     """Return the labels of what a loader draws from, if each sample is drawn once in a pass."""
-    sampler, batches = loader.sampler, loader.batch_sampler
     if isinstance(loader.dataset, IterableDataset):
         return labels_of(loader.dataset)
-    known = batches is None or type(batches) is BatchSampler
-    if known and isinstance(sampler, SubsetRandomSampler):
-        return labels_of(loader.dataset)[np.asarray(sampler.indices, dtype=np.intp)]
-    once = isinstance(sampler, (SequentialSampler, DistributedSampler)) or (
+    refused = _repeating_sampler(loader)
+    if refused is not None:
+        raise TypeError(
+            f"the loader draws by {refused}, which may give classes other shares than the data set "
+            "has; pass dataset=loader.dataset for the counts of the data set, or counts= for those "
+            "of the draws"
+        )
+    if isinstance(loader.sampler, SubsetRandomSampler):
+        return labels_of(loader.dataset)[np.asarray(loader.sampler.indices, dtype=np.intp)]
+    return labels_of(loader.dataset)
+
+
+def check_draws_once(loader: DataLoader[Any]) -> None:
+    """Raise a TypeError if a loader may draw a sample more than once in a pass.
+
+    Parameters
+    ----------
+    loader : DataLoader
+        Loaders of data that can only be iterated over are taken as they are.
+    """
+    if isinstance(loader.dataset, IterableDataset):
+        return
+    refused = _repeating_sampler(loader)
+    if refused is not None:
+        raise TypeError(
+            f"the loader draws by {refused}, which may repeat samples and give classes other "
+            "shares than the data set has; pass a loader without a sampler of its own, "
+            "DataLoader(loader.dataset, batch_size=256)"
+        )
+
+
+def _repeating_sampler(loader: DataLoader[Any]) -> str | None:
+    """Return the name of a sampler that need not draw each sample once; None for the others."""
+    sampler, batches = loader.sampler, loader.batch_sampler
+    if batches is not None and type(batches) is not BatchSampler:
+        return type(batches).__name__
+    once = isinstance(sampler, (SequentialSampler, SubsetRandomSampler, DistributedSampler)) or (
         isinstance(sampler, RandomSampler) and not sampler.replacement
     )
-    if known and once:
-        return labels_of(loader.dataset)
-    name = type(sampler if known else batches).__name__
-    raise TypeError(
-        f"the loader draws by {name}, which may give classes other shares than the data set has; "
-        "pass dataset=loader.dataset for the counts of the data set, or counts= for those of the "
-        "draws"
-    )
+    return None if once else type(sampler).__name__
 
 
 def _labels_of_column(source: Any, columns: Sequence[str]) -> Array:

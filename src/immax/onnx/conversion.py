@@ -1,0 +1,244 @@
+"""From fitted models to ONNX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from immax import __version__
+from immax.atomic import replacing
+from immax.calibration import ScoreCalibration
+from immax.decisions import DecidedModel, DecisionClassifierCV, Rule
+from immax.kernels.svc import IMMAXSVC
+from immax.linear import BaselineClassifier, IMMAXClassifier
+from immax.linear_base import has_proba
+from immax.onnx.decisions import add_labels, add_rule, by_cost, by_highest, by_sign
+from immax.onnx.graph import Graph, Output
+from immax.onnx.links import add_calibration, add_immax_link, add_spec_link, normalise
+from immax.onnx.machines import add_kernel_scores, add_linear_scores
+from immax.onnx.tables import Columns, add_columns, add_transformer
+from immax.onnx.trees import add_tree_scores
+from immax.search.base import MarginSearch
+from immax.tabular.pipeline import TypedColumns
+
+__all__ = ["save_onnx", "to_onnx"]
+
+
+@dataclass(frozen=True)
+class Classified:
+    """The tensors of a classifier: class indices, and probabilities where there are any."""
+
+    indices: str
+    scores: str
+    proba: str | None = None
+
+
+def to_onnx(model: Any) -> Any:
+    """Return a fitted model as an ONNX graph with the exact link and the model's decision rule.
+
+    Models of arrays have the input ``X``, doubles of shape (n, d). Models of tables, pipelines that
+    begin with ``immax.tabular.prepare``, have an input of shape (n, 1) for each column: doubles for
+    numbers (NaN is missing) and for dates (days since 1970), strings for categories (``"missing"``
+    is missing). The outputs are ``label`` of shape (n,), and ``probabilities`` of shape (n, c) or,
+    where the model has none, ``scores``.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        ``IMMAXClassifier``, ``BaselineClassifier``, ``IMMAXSVC``, their searches,
+        ``IMMAXXGBClassifier``, ``LogisticRegression``, ``DecisionClassifierCV`` of one of these, or
+        a pipeline that ends in one.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Raises
+    ------
+    TypeError
+        If a step of the model cannot be exported.
+    NotImplementedError
+        If an option of the model cannot be exported.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from immax import IMMAXClassifier
+    >>> graph = to_onnx(IMMAXClassifier().fit(*load_iris(return_X_y=True)))
+    >>> [output.name for output in graph.graph.output]
+    ['label', 'probabilities']
+    """
+    check_is_fitted(model)
+    graph = Graph()
+    steps, last = _unfold(model)
+    X: str | Columns
+    if steps and isinstance(steps[0], TypedColumns):
+        X = add_columns(graph, steps[0])
+        steps = steps[1:]
+    else:
+        counted = next(one for one in (model, *steps, last) if hasattr(one, "n_features_in_"))
+        X = graph.input("X", int(counted.n_features_in_))
+    for step in steps:
+        X = add_transformer(graph, step, X)
+    if not isinstance(X, str):
+        X = add_transformer(graph, "passthrough", X)
+    found = _classify(graph, last, X)
+    c = len(model.classes_)
+    if found.proba is None:
+        rest = {"scores": Output(found.scores, "double", 1 if c == 2 else c)}
+    else:
+        rest = {"probabilities": Output(found.proba, "double", c)}
+    label = add_labels(graph, found.indices, np.asarray(model.classes_))
+    notes = {"immax": __version__, "classes": str(np.asarray(model.classes_).tolist())}
+    return graph.model({"label": label, **rest}, notes)
+
+
+def save_onnx(model: Any, path: str | Path) -> None:
+    """Write a fitted model as an ONNX file.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        As for ``to_onnx``.
+    path : str or Path
+        The file; it is written atomically.
+    """
+    content = to_onnx(model).SerializeToString()
+    with replacing(Path(path)) as part:
+        part.write_bytes(content)
+
+
+def _unfold(model: Any) -> tuple[list[Any], Any]:
+    """Return the transformers of a pipeline in order, and the classifier at its end."""
+    if isinstance(model, Pipeline):
+        inner, last = _unfold(model.steps[-1][1])
+        own = [step for _, step in model.steps[:-1]]
+        steps = []
+        for step in own:
+            steps += [one for _, one in step.steps] if isinstance(step, Pipeline) else [step]
+        return steps + inner, last
+    if isinstance(model, (DecidedModel, DecisionClassifierCV)):
+        inside = model.model if isinstance(model, DecidedModel) else model.estimator_
+        steps, last = _unfold(inside)
+        return steps, _Decided(last, model.rule_, np.asarray(model.classes_))
+    return [], model
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """A classifier without its transformers, and the rule for its probabilities."""
+
+    model: Any
+    rule_: Rule
+    classes_: Any
+
+
+def _classify(graph: Graph, model: Any, X: str) -> Classified:
+    """Add the nodes of a classifier."""
+    if isinstance(model, _Decided):
+        found = _classify(graph, model.model, X)
+        if found.proba is None:
+            raise NotImplementedError("a rule needs a model with probabilities")
+        return Classified(add_rule(graph, found.proba, model.rule_), found.scores, found.proba)
+    if isinstance(model, MarginSearch):
+        return _classify_search(graph, model, X)
+    if isinstance(model, (IMMAXClassifier, BaselineClassifier)):
+        return _classify_linear(graph, model, X)
+    if isinstance(model, IMMAXSVC):
+        return _classify_machine(graph, model, X)
+    if isinstance(model, LogisticRegression):
+        return _classify_logistic(graph, model, X)
+    if hasattr(model, "loss_") and hasattr(model, "get_booster"):
+        return _classify_trees(graph, model, X)
+    raise TypeError(
+        f"{type(model).__name__} cannot be exported to ONNX; IMMAXClassifier, BaselineClassifier, "
+        "IMMAXSVC, their searches, IMMAXXGBClassifier, LogisticRegression and "
+        "DecisionClassifierCV of one of these can"
+    )
+
+
+def _by_scores(graph: Graph, scores: str, n_classes: int) -> str:
+    return by_sign(graph, scores) if n_classes == 2 else by_highest(graph, scores)
+
+
+def _classify_linear(graph: Graph, model: Any, X: str) -> Classified:
+    c = len(model.classes_)
+    scores = add_linear_scores(graph, X, model.coef_, model.intercept_)
+    proba = None
+    if hasattr(model, "predict_proba") and has_proba(model):
+        if isinstance(model, IMMAXClassifier):
+            proba = add_immax_link(graph, scores, model.margins_, model.loss)
+            weights = getattr(model, "weights_", np.ones(c))
+            if np.ptp(weights) > 0:
+                odds = graph.add("Mul", proba, graph.constant(weights.min() / weights))
+                proba = normalise(graph, odds)
+        else:
+            proba = add_spec_link(graph, _both(graph, scores, c), model.spec_)
+    if model.rule == "bayes" and proba is not None:
+        return Classified(by_cost(graph, proba, model.costs, c), scores, proba)
+    return Classified(_by_scores(graph, scores, c), scores, proba)
+
+
+def _both(graph: Graph, scores: str, n_classes: int) -> str:
+    """Add the scores of both classes, where there is one of class 1."""
+    return graph.add("Mul", scores, graph.constant([[-0.5, 0.5]])) if n_classes == 2 else scores
+
+
+def _classify_machine(graph: Graph, model: IMMAXSVC, X: str) -> Classified:
+    if model.calibrated:
+        raise NotImplementedError(
+            "IMMAXSVC(calibrated=True) cannot be exported to ONNX; IMMAXSVCCV with an aim can"
+        )
+    scores = add_kernel_scores(graph, X, model)
+    return Classified(_by_scores(graph, scores, len(model.classes_)), scores)
+
+
+def _classify_search(graph: Graph, model: Any, X: str) -> Classified:
+    """Add the model of decisions and, where it is another one, that of probabilities."""
+    best = _classify(graph, model.best_estimator_, X)
+    decided = _calibrated(graph, best, model.best_calibration_)
+    other = getattr(model, "probability_estimator_", model.best_estimator_)
+    if other is model.best_estimator_:
+        proba = _calibrated(graph, best, model.probability_calibration_)
+    else:
+        found = _classify(graph, other, X)
+        proba = _calibrated(graph, found, model.probability_calibration_)
+    if isinstance(model.best_rule_, str):
+        return Classified(best.indices, best.scores, proba)
+    if decided is None:
+        raise NotImplementedError("a rule needs a model with probabilities")
+    return Classified(add_rule(graph, decided, model.best_rule_), best.scores, proba)
+
+
+def _calibrated(
+    graph: Graph, found: Classified, calibration: ScoreCalibration | None
+) -> str | None:
+    if calibration is None:
+        return found.proba
+    return add_calibration(graph, found.scores, calibration.slopes, calibration.offsets)
+
+
+def _classify_logistic(graph: Graph, model: LogisticRegression, X: str) -> Classified:
+    c = len(model.classes_)
+    scores = add_linear_scores(graph, X, model.coef_, model.intercept_)
+    count = 1 if c == 2 else c
+    proba = add_calibration(graph, scores, np.ones(count), np.zeros(count))
+    return Classified(_by_scores(graph, scores, c), scores, proba)
+
+
+def _classify_trees(graph: Graph, model: Any, X: str) -> Classified:
+    c, spec = len(model.classes_), model.loss_.spec
+    scores = add_tree_scores(graph, X, model)
+    if spec.name == "immax":
+        proba = add_immax_link(graph, scores, spec.temperature, "logistic")
+    else:
+        proba = add_spec_link(graph, _both(graph, scores, c), spec)
+    if model.rule_ is not None:
+        return Classified(add_rule(graph, proba, model.rule_), scores, proba)
+    return Classified(_by_scores(graph, scores, c), scores, proba)

@@ -1,0 +1,104 @@
+"""What preprocessing must know of the columns of a table, added up over batches of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from immax.arrays import Array, Vector
+from immax.distributed.row_hashes import uniform_numbers
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["ColumnStatistics"]
+
+
+class ColumnStatistics:
+    """Counts, means and variances of numbers, a sample of them, and counts of categories.
+
+    Counts, means and variances are exact. Quantiles are those of a sample of the rows, which is
+    all of them if there are no more than ``most_sampled``.
+
+    Parameters
+    ----------
+    numbers : sequence of str
+        Columns of floats, in which missing values are NaN.
+    categories : sequence of str
+        Columns of strings.
+    rate : float, default=1.0
+        The share of the rows to sample.
+    """
+
+    def __init__(
+        self, numbers: Sequence[str], categories: Sequence[str], rate: float = 1.0
+    ) -> None:
+        self.numbers, self.categories, self._rate = list(numbers), list(categories), rate
+        self.n_rows = 0
+        self.present: Vector = np.zeros(len(self.numbers))
+        self._means: Vector = np.zeros(len(self.numbers))
+        self._squares: Vector = np.zeros(len(self.numbers))  # sums of squared deviations
+        self._sampled: list[Array] = []
+        self.counts: dict[str, Counter[str]] = {name: Counter() for name in self.categories}
+
+    def add(self, typed: DataFrame) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        typed : DataFrame
+            The columns, as ``TypedColumns`` converts them.
+        """
+        n = len(typed)
+        if not n:
+            return
+        if self.numbers:
+            values = typed[self.numbers].to_numpy(np.float64)
+            places = np.arange(self.n_rows, self.n_rows + n)
+            self._sampled.append(values[uniform_numbers(places) < self._rate])
+            self._add_moments(values)
+        for name in self.categories:
+            self.counts[name].update(typed[name].value_counts(dropna=False).to_dict())
+        self.n_rows += n
+
+    def _add_moments(self, values: Array) -> None:
+        """Add means and squared deviations by the formula of Chan, Golub and LeVeque."""
+        known = ~np.isnan(values)
+        count = known.sum(axis=0).astype(np.float64)
+        safe = np.maximum(count, 1)
+        mean = np.where(known, values, 0).sum(axis=0) / safe
+        deviations = np.where(known, values - mean, 0)
+        squares = np.einsum("ij,ij->j", deviations, deviations)
+        total = self.present + count
+        shift = np.where(count > 0, mean - self._means, 0)
+        share = count / np.maximum(total, 1)
+        self._squares += squares + shift**2 * self.present * share
+        self._means += shift * share
+        self.present = total
+
+    def sample(self) -> Array:
+        """Return sampled rows of the numbers, of shape (n_sampled, n_numbers)."""
+        if not self._sampled:
+            return np.empty((0, len(self.numbers)))
+        return np.concatenate(self._sampled)
+
+    def imputed_moments(self, fill: Vector) -> tuple[Vector, Vector]:
+        """Return means and variances where missing values are replaced.
+
+        Parameters
+        ----------
+        fill : ndarray of shape (n_numbers,)
+            The values that replace missing ones.
+
+        Returns
+        -------
+        means, variances : ndarray of shape (n_numbers,)
+        """
+        share = 1 - self.present / self.n_rows
+        shift = fill - self._means
+        means = self._means + share * shift
+        variances = self._squares / self.n_rows + share * (1 - share) * shift**2
+        return means, variances

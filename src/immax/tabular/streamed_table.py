@@ -1,0 +1,223 @@
+"""Parquet tables that are larger than memory: schema, preprocessing and batches of features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from immax.arrays import Array
+from immax.distributed.parquet_files import count_rows, list_parquet_files
+from immax.distributed.raw_parts import RawPart, read_part
+from immax.distributed.stream_parts import read_ahead
+from immax.errors import WrongCall
+from immax.optional import optional_import
+from immax.tabular.arrow_files import read_spread
+from immax.tabular.column_statistics import ColumnStatistics
+from immax.tabular.columns import Schema
+from immax.tabular.conversion import Remarks, convert_cells
+from immax.tabular.findings import reading_notices
+from immax.tabular.inference import describe_cells
+from immax.tabular.labels import as_labels, describe_labels, read_labels
+from immax.tabular.number_formats import NEEDS_ARROW
+from immax.tabular.pipeline import MAX_CATEGORIES, MIN_FREQUENCY, prepare
+from immax.tabular.reading import check_target
+from immax.tabular.reading_options import ReadingOptions
+from immax.tabular.table_file import TableFile
+from immax.tabular.table_files import open_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["StreamedTable", "open_streamed"]
+
+INFERRED_ROWS = 50_000  # from which kinds of columns are inferred
+SAMPLED_CELLS = 2_000_000  # from which medians are computed
+BATCH_CELLS = 1_000_000  # of a batch of rows
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTable:
+    """A Parquet table, read in batches; the preprocessing is fitted in one pass.
+
+    Attributes
+    ----------
+    file : TableFile
+    schema : Schema
+        Inferred from rows all over the file; its ``labels`` is the column of the labels.
+    target : str
+        The name of that column.
+    n_rows : int
+    notices : tuple of str
+        What the user should know.
+    """
+
+    file: TableFile
+    schema: Schema
+    target: str
+    n_rows: int
+    notices: tuple[str, ...]
+
+    def batches(self) -> Iterator[tuple[DataFrame, Array]]:
+        """Yield features, converted by the schema, and labels.
+
+        Yields
+        ------
+        X : DataFrame
+        y : ndarray of shape (n,)
+        """
+        assert self.schema.labels is not None
+        rows = max(1000, BATCH_CELLS // max(1, len(self.schema.used())))
+        remarks = Remarks()
+        for _, cells in self.file.chunks(rows):
+            own = cells.pop(self.target)
+            yield (
+                convert_cells(cells, self.schema.used(), remarks),
+                as_labels(read_labels(own, self.schema.labels)),
+            )
+
+    def fit_pipeline(self) -> tuple[Pipeline, dict[Any, int]]:
+        """Fit the preprocessing of ``prepare`` in one pass over the table.
+
+        Means, variances and counts of categories are exact; medians, which replace missing
+        values, are those of a sample of the rows.
+
+        Returns
+        -------
+        pipeline : Pipeline
+            As ``prepare(schema).fit(X)`` returns it.
+        counts : dict
+            The number of rows of each label.
+        """
+        pipeline = prepare(self.schema)
+        types, features = pipeline["types"], pipeline["features"]
+        types.fit(None)
+        numbers = [*(types.numbers or []), *(types.dates or [])]
+        most = SAMPLED_CELLS / max(1, len(numbers))
+        statistics = ColumnStatistics(
+            numbers, types.categories or [], min(1.0, most / max(1, self.n_rows))
+        )
+        counts: Counter[Any] = Counter()
+        for X, y in read_ahead(self.batches()):
+            statistics.add(types.transform(X))
+            labels, numbers_of_rows = np.unique(y, return_counts=True)
+            counts.update(dict(zip(labels.tolist(), numbers_of_rows.tolist(), strict=True)))
+        if not statistics.n_rows:
+            raise ValueError(f"{self.file.path} has no rows")
+        features.fit(_representative_rows(statistics))
+        for name, fitted, columns in features.transformers_:
+            if name == "numbers":
+                _set_moments(fitted, statistics, columns)
+        return pipeline, dict(counts)
+
+    def read_parts(self, pipeline: Pipeline) -> Iterator[RawPart]:
+        """Yield the features of all rows as parts of a fit.
+
+        Parameters
+        ----------
+        pipeline : Pipeline
+            What ``fit_pipeline`` returned.
+
+        Yields
+        ------
+        RawPart
+        """
+        for number, (X, y) in enumerate(self.batches()):
+            yield read_part(number, np.asarray(pipeline.transform(X), dtype=np.float64), y)
+
+
+def open_streamed(
+    path: str | Path, target: str, options: ReadingOptions | None = None
+) -> StreamedTable:
+    """Open a Parquet file or folder; kinds of columns are inferred from rows all over it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder.
+    target : str
+        The column of the labels.
+    options : ReadingOptions, optional
+        What is known of the columns.
+
+    Returns
+    -------
+    StreamedTable
+
+    Raises
+    ------
+    WrongCall
+        If the table is not a Parquet file or folder, or lacks the target.
+    """
+    file, options = open_table(path), options or ReadingOptions()
+    if file.form != "Parquet":
+        raise WrongCall(
+            f"{path} must be a Parquet file or folder to be streamed; it is {file.form}"
+        )
+    check_target(file, target)
+    if target in options.kinds:
+        raise WrongCall(f"{target!r} is the target: its kind cannot be chosen")
+    cells = read_spread(Path(path), INFERRED_ROWS)
+    own = cells.pop(target)
+    if not cells:
+        raise WrongCall(f"{file.path} has no columns other than {target!r}")
+    labels = describe_labels(target, own, declared=True)
+    schema = replace(describe_cells(cells, options, declared=True), labels=labels)
+    n_rows = count_rows(list_parquet_files(path))
+    return StreamedTable(file, schema, target, n_rows, tuple(reading_notices(schema)))
+
+
+def _representative_rows(statistics: ColumnStatistics) -> DataFrame:
+    """Return a small table whose medians and frequent categories are those of all rows.
+
+    An encoder needs the order of the counts only, and whether they reach its least frequency.
+    """
+    pandas = optional_import("pandas", NEEDS_ARROW)
+    sample = statistics.sample()
+    columns: dict[str, Sequence[Any]] = {
+        name: sample[:, place].tolist() for place, name in enumerate(statistics.numbers)
+    }
+    for name in statistics.categories:
+        columns[name] = _few_of_each(statistics.counts[name])
+    n = max(1, *(len(own) for own in columns.values()))
+    filled = {
+        name: [*own, *[np.nan if name in statistics.numbers else own[0]] * (n - len(own))]
+        for name, own in columns.items()
+    }
+    return pandas.DataFrame(filled)
+
+
+def _few_of_each(counts: dict[str, int]) -> list[str]:
+    """Return every category at least once, more often the more frequent it is; that one first."""
+    names = sorted(counts)
+    order = np.argsort([counts[name] for name in names], kind="mergesort")
+    few: list[str] = []
+    frequent = [names[i] for i in order if counts[names[i]] >= MIN_FREQUENCY]
+    for name in names:
+        if counts[name] < MIN_FREQUENCY:
+            few += [name] * counts[name]
+    kept = frequent[-MAX_CATEGORIES:]
+    for name in frequent[: len(frequent) - len(kept)]:
+        few += [name] * MIN_FREQUENCY
+    for rank, name in enumerate(kept):
+        few += [name] * (MIN_FREQUENCY + 1 + rank)
+    return few[::-1]
+
+
+def _set_moments(fitted: Pipeline, statistics: ColumnStatistics, columns: Sequence[str]) -> None:
+    """Give the scaler of the numbers the means and variances of all rows."""
+    imputer, scaler = fitted["impute"], fitted["scale"]
+    order = [statistics.numbers.index(name) for name in columns]
+    fill = np.zeros(len(statistics.numbers))
+    fill[order] = imputer.statistics_
+    means, variances = statistics.imputed_moments(np.nan_to_num(fill))
+    scaler.mean_, scaler.var_ = means[order], variances[order]
+    scale = np.sqrt(scaler.var_)
+    constant = scaler.var_ <= (10 * np.finfo(float).eps * scaler.mean_) ** 2
+    scaler.scale_ = np.where(constant | (scale == 0), 1.0, scale)
+    scaler.n_samples_seen_ = np.int64(statistics.n_rows)

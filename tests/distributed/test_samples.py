@@ -1,0 +1,69 @@
+"""The sample on the driver."""
+
+import numpy as np
+import pytest
+from parted_cases import rows
+
+from immax.distributed.reduction import add_all
+from immax.distributed.row_losses import IMMAXRows
+from immax.distributed.row_part import RowPart
+from immax.distributed.samples import (
+    draw_rows,
+    exact_preconditioner,
+    join_rows,
+    sampled_preconditioner,
+    sampled_problem,
+    sampled_start,
+    sampling_rates,
+)
+from immax.solvers.newton import hessian
+
+
+def test_rare_classes_are_sampled_more():
+    rates = sampling_rates(np.array([1e6, 1e5, 100.0]), 1_100_100, 50 * 1_100_100, 51)
+    assert rates[2] == 1
+    expected = rates * [1e6, 1e5, 100]
+    assert expected[0] == pytest.approx(expected[1])
+    assert expected.sum() == pytest.approx(10_000)
+    assert (sampling_rates(np.array([50.0, 20.0]), 70, 140, 3) == 1).all()
+    # The entries of a wide table are limited.
+    assert sampling_rates(np.array([5e5, 5e5]), 10**6, 10**10, 10).max() == pytest.approx(4e-4)
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_the_sample_stands_for_all_rows(sparse_rows):
+    X, y = rows(3, 6000, sparse_rows=sparse_rows)
+    weight = np.random.default_rng(0).uniform(1, 2, 6000)
+    places = np.arange(6000)
+    rates = np.array([0.3, 0.5, 1.0])
+    parts = [
+        RowPart(X[own], y[own], weight[own], places[own], places[own] % 2)
+        for own in (slice(4000, 6000), slice(0, 4000))
+    ]
+    drawn = add_all([draw_rows(part, rates, 2, 0) for part in parts])
+    sample = join_rows(drawn)
+    assert (np.diff(sample.places) > 0).all()
+    np.testing.assert_allclose(
+        np.bincount(sample.y, sample.weight), np.bincount(y, weight), rtol=0.06
+    )
+    assert drawn.held_out.sum() == pytest.approx(weight.sum())
+    np.testing.assert_allclose(drawn.held_out[:, 0], np.bincount(y[::2], weight[::2]))
+
+
+def test_preconditioners_are_inverse_hessians():
+    X, y = rows(3, 2000)
+    part = RowPart(X, y, np.ones(2000), np.arange(2000))
+    loss = IMMAXRows("logistic", "auto", np.ones(3), np.full(3, 1 / 2000))
+    problem = sampled_problem(part, loss, 1e-3, True)
+    theta = sampled_start(problem, 0)
+    curvature = problem.risk.curvature(problem.scores(theta))
+    matrix = hessian(problem, curvature)
+    gradient = np.random.default_rng(0).normal(size=theta.shape)
+    gradient -= gradient.mean(axis=0)  # the risk is constant along the rest
+    sampled = sampled_preconditioner(problem, theta, 0)(gradient)
+    np.testing.assert_allclose(matrix @ sampled.ravel(), gradient.ravel(), atol=1e-6)
+    problem_without = sampled_problem(part, loss, 0.0, True)
+    exact = exact_preconditioner(
+        hessian(problem_without, curvature), theta.shape, problem.risk.null_direction, 1e-3, True
+    )
+    np.testing.assert_allclose(exact(gradient), sampled, rtol=1e-6, atol=1e-9)

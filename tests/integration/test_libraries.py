@@ -1,0 +1,108 @@
+"""Recipes of docs/integrations.md with the real libraries, where they are installed."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+
+from immax import IMMAXClassifier, IMMAXClassifierCV
+
+X, Y = load_breast_cancer(return_X_y=True)
+X = scale(X)[::4, :6]
+Y = Y[::4]
+
+
+def test_shap_of_a_linear_model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shap = pytest.importorskip("shap", reason="shap is not installed")
+    model = IMMAXClassifier(lam=1e-2).fit(X, Y)
+    values = shap.LinearExplainer((model.coef_[0], model.intercept_[0]), X)(X)
+    total = values.values.sum(axis=1) + values.base_values
+    np.testing.assert_allclose(total, model.decision_function(X), atol=1e-8)
+
+
+def test_shap_of_boosted_trees():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shap = pytest.importorskip("shap", reason="shap is not installed")
+    pytest.importorskip("xgboost", reason="xgboost is not installed")
+    from immax.boosting import IMMAXXGBClassifier
+
+    model = IMMAXXGBClassifier(n_estimators=10, max_depth=2, n_jobs=1).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values = shap.TreeExplainer(model.get_booster()).shap_values(X)
+    contributions = model.get_booster().predict(_matrix(X), pred_contribs=True)
+    np.testing.assert_allclose(values, contributions[:, :-1], atol=1e-4)
+    scores = contributions.sum(axis=1)
+    np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-4)
+
+
+def _matrix(features):
+    from xgboost import DMatrix
+
+    return DMatrix(features)
+
+
+def test_mlflow_through_skops(tmp_path):
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    from immax.io import save_model
+
+    mlflow.set_tracking_uri(tmp_path.as_uri())
+    with mlflow.start_run():
+        save_model(IMMAXClassifier().fit(X, Y), tmp_path / "model.skops")
+        mlflow.log_artifact(str(tmp_path / "model.skops"))
+
+
+def frames():
+    columns = {f"f{k}": X[:, k] for k in range(X.shape[1])}
+    return {"polars": pl.DataFrame(columns), "pyarrow": pa.table(columns)}
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+def test_data_frames(kind):
+    frame = frames()[kind]
+    expected = IMMAXClassifier().fit(X, Y).predict_proba(X)
+    model = IMMAXClassifier().fit(frame, Y)
+    np.testing.assert_allclose(model.predict_proba(frame), expected)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
+def test_sparse_arrays(make):
+    expected = IMMAXClassifier().fit(X, Y).predict_proba(X)
+    found = IMMAXClassifier().fit(make(X), Y).predict_proba(make(X))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_set_output_passes_through_a_pipeline():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
+    pipeline = make_pipeline(StandardScaler(), IMMAXClassifier()).set_output(transform="pandas")
+    pipeline.fit(frame, Y)
+    assert pipeline[-1].feature_names_in_.tolist() == frame.columns.tolist()
+
+
+def test_weights_and_groups_are_routed_to_the_search():
+    groups = np.arange(len(Y)) % 5
+    weight = np.where(Y == 1, 2.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = IMMAXClassifierCV(cv=GroupKFold(2), n_margins=2, lams=[0.01])
+        search.set_fit_request(sample_weight=True, groups=True)
+        search.set_score_request(sample_weight=True)
+        found = cross_validate(
+            search,
+            X,
+            Y,
+            cv=GroupKFold(3),
+            params={"sample_weight": weight, "groups": groups},
+        )
+    assert len(found["test_score"]) == 3

@@ -1,0 +1,39 @@
+"""Statistics added up over batches, against those of all rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from immax.tabular.column_statistics import ColumnStatistics
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    n = 5000
+    a = rng.normal(size=n) + 1e6
+    a[rng.random(n) < 0.2] = np.nan
+    city = np.array(["Aix", "Bonn", "Cork"], dtype=object)[rng.integers(0, 3, n)]
+    return pd.DataFrame({"a": a, "b": rng.exponential(size=n), "city": city})
+
+
+def test_moments_and_counts_are_exact(frame):
+    found = ColumnStatistics(["a", "b"], ["city"])
+    for rows in (slice(0, 1), slice(1, 1), slice(1, 3000), slice(3000, None)):
+        found.add(frame.iloc[rows])
+    fill = np.array([1e6 + 3, 0.0])
+    means, variances = found.imputed_moments(fill)
+    filled = frame[["a", "b"]].fillna({"a": fill[0]})
+    np.testing.assert_allclose(means, filled.mean(), rtol=1e-14)
+    np.testing.assert_allclose(variances, filled.var(ddof=0), rtol=1e-8)
+    assert found.counts["city"] == frame["city"].value_counts().to_dict()
+    np.testing.assert_array_equal(np.nanmedian(found.sample(), axis=0), frame[["a", "b"]].median())
+    assert found.present.tolist() == frame[["a", "b"]].notna().sum().tolist()
+
+
+def test_quantiles_of_a_sample(frame):
+    found = ColumnStatistics(["b"], [], rate=0.3)
+    found.add(frame)
+    assert len(found.sample()) == pytest.approx(1500, rel=0.1)
+    rank = (frame["b"] < np.median(found.sample())).mean()
+    assert rank == pytest.approx(0.5, abs=0.03)
