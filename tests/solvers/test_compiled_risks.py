@@ -66,6 +66,27 @@ def test_the_curvature_of_the_biases_comes_from_the_gradient(plain):
 
 
 @pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_sums_of_the_curvature_agree(plain, dtype):
+    base = make_risk(plain, dtype)
+    scores = np.random.default_rng(5).normal(size=(300, C)).astype(dtype)
+    of_samples, of_classes = CompiledSoftmaxRisk(base).curvature_sums(scores)
+    curvature = base.curvature(scores).diagonal()
+    rtol = 1e-9 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(of_samples, curvature.sum(axis=1), rtol=rtol, atol=1e-3 * rtol)
+    np.testing.assert_allclose(of_classes, curvature.sum(axis=0), rtol=rtol, atol=1e-3 * rtol)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_samples_with_the_same_scores_are_one_for_each_class(plain):
+    base = make_risk(plain)
+    scores = np.random.default_rng(6).normal(size=C)
+    expected = base.value(np.tile(scores, (300, 1)))
+    of_classes = CompiledSoftmaxRisk(base).of_classes()
+    assert of_classes.value(np.tile(scores, (C, 1))) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("plain", [True, False])
 def test_biases_settle_where_the_dense_newton_steps_do(plain):
     base = make_risk(plain)
     X = np.random.default_rng(3).normal(size=(300, 4))

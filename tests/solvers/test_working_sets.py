@@ -16,6 +16,7 @@ from immax.solvers import (
     UnsupportedProblemError,
     WorkingSets,
     choose,
+    column_descent,
     local_models,
     solve,
     working_sets,
@@ -175,6 +176,30 @@ def test_a_working_set_grows_until_nothing_is_left_out():
     assert solution.converged
     assert np.count_nonzero(problem.weights(solution.theta)) > 50
     check_optimality(problem, solution.theta, 1e-5)
+
+
+def test_correlated_sparse_columns_end_in_a_matrix(monkeypatch):
+    rng = np.random.default_rng(0)
+    base = (rng.random((400, 60)) < 0.3).astype(float)
+    X = np.hstack([base, np.abs(base - (rng.random((400, 60)) < 0.02))])
+    y = (base[:, :10].sum(axis=1) + rng.logistic(size=400) > 3).astype(int)
+    problem = Problem(
+        sparse.csr_matrix(X), make_risk("immax", 2, y, np.full(400, 1 / 400)), 1e-4, omega=L1Norm()
+    )
+    sizes = []
+    original = working_sets.gram_step
+
+    def gram_step(model, tol):
+        sizes.append(model.z.size)
+        return original(model, tol)
+
+    monkeypatch.setattr(working_sets, "gram_step", gram_step)
+    monkeypatch.setattr(column_descent, "PASSES", 1)
+    solution = solve(problem, tol=1e-9)
+    assert solution.converged
+    assert max(sizes) > working_sets.FEW
+    dense = solve(replace(problem, X=X), tol=1e-9)
+    assert solution.objective == pytest.approx(dense.objective, rel=1e-8)
 
 
 def test_a_start_saves_iterations():

@@ -55,7 +55,7 @@ def immax_risk(loss: str, form: str, y: Array, rho: Vector, weight: Array) -> IM
     """
     surrogate = SURROGATES[loss]
     if rho.size == 2:
-        slope = (np.where(y == 1, 1.0, -1.0) / rho[y]).astype(weight.dtype)
+        slope = np.array([-1 / rho[0], 1 / rho[1]], dtype=weight.dtype)[y]
         return MarginRisk(surrogate, slope, np.zeros_like(weight), weight)
     if form == "max" or loss == "hinge":
         return MaxRisk(surrogate, y, rho, weight)

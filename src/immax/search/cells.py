@@ -24,6 +24,8 @@ from immax.solvers.problem import Risk
 
 __all__ = ["Cells", "LinearCells", "LinearFits", "PathPoint", "linear_path"]
 
+MOST_COPIED = 2**27  # bytes of features
+
 
 class Cells(Protocol):
     """Fits all cells of a fold."""
@@ -84,8 +86,8 @@ class LinearCells:
     ) -> HeldOutCells:
         """Fit to the training part of the fold and score its test part.
 
-        All samples are in every fit, those of the test part with a weight of zero, so that no
-        features are copied.
+        The features of the training part are copied if they are not large. Otherwise all samples
+        are in every fit, those of the test part with a weight of zero.
 
         Parameters
         ----------
@@ -114,8 +116,15 @@ class LinearCells:
         values = np.empty((*shape, len(test), 1 if counts.size == 2 else counts.size))
         times = np.zeros((*shape, 1))
         start = time.perf_counter()
+        in_fits = _rows_in_fits(samples.X, weight)
         for i, j, _, theta in linear_path(
-            samples.X, samples.y, self.fits, weight, margins, weights, penalties
+            samples.X[in_fits],
+            samples.y[in_fits],
+            self.fits,
+            weight[in_fits],
+            margins,
+            weights,
+            penalties,
         ):
             values[i, j] = _linear_scores(X, theta, self.fits.fit_intercept)
             now = time.perf_counter()
@@ -125,6 +134,12 @@ class LinearCells:
         ]
         index = np.zeros(len(test), dtype=np.intp)
         return HeldOutCells(values, terms, test, index, [np.arange(len(test))], times)
+
+
+def _rows_in_fits(X: Features, weight: Array) -> Array | slice:
+    """Return the rows that have a weight, or all of them if a copy would take much memory."""
+    size = X.data.nbytes if sparse.issparse(X) else X.nbytes
+    return np.flatnonzero(weight) if size <= MOST_COPIED else slice(None)
 
 
 class PathPoint(NamedTuple):

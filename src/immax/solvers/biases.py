@@ -49,7 +49,7 @@ class Settled(NamedTuple):
     residuals: Array  # (n, k), its gradient in the scores
 
 
-def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled:
+def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20, flat: float = 0.0) -> Settled:
     """Add to every score the constant that minimises the risk.
 
     Newton steps on the scores find it: there is no product with the features.
@@ -62,6 +62,9 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled
         The scores of some weights and biases; they are not changed.
     max_steps : int, default=20
         Upper bound on the number of Newton steps.
+    flat : float, default=0
+        Stop when the slopes of all biases sum to no more than this in absolute value. With zero
+        nothing but rounding is left of them.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20) -> Settled
     spare = None
     for steps_before in range(max_steps):
         slope = residuals.sum(axis=0, dtype=np.float64)
-        if np.abs(slope).max() <= noise * _sum_of_sizes(residuals):
+        if np.abs(slope).sum() <= flat or np.abs(slope).max() <= noise * _sum_of_sizes(residuals):
             break
         move = _newton_step(risk, scores, residuals, slope)
         best = None
@@ -114,10 +117,13 @@ def _newton_step(risk: SmoothRisk, scores: Array, residuals: Array, slope: Array
         if risk.null_direction is not None:
             hessian += size * np.outer(risk.null_direction, risk.null_direction)
         move = -np.linalg.solve(hessian + 1e-15 * size * np.eye(slope.size), slope)
+    longest = float(np.abs(move).max())
+    if longest <= MAX_GROWTH:
+        return move
     reach = MAX_GROWTH * (1 + largest_size(scores))
-    if not np.isfinite(move).all():
-        return -slope / np.abs(slope).max() * reach  # there is no curvature at all
-    return np.asarray(move * min(1.0, reach / max(float(np.abs(move).max()), 1e-290)))
+    if not np.isfinite(longest):
+        return np.asarray(-slope / np.abs(slope).max() * reach)  # there is no curvature at all
+    return np.asarray(move * min(1.0, reach / longest))
 
 
 def _conjugate_step(curvature: BiasCurvature, slope: Array) -> Array:

@@ -35,21 +35,21 @@ def column_step(model: LocalModel, tol: float) -> Step:
     z, biases = model.z.copy(), np.zeros(k)
     moved = np.zeros((n, k), order="F")
     for sweep in range(1 if k == 1 else MAX_SWEEPS):
-        worst = 0.0
+        worst, reached = 0.0, True
         for a, own in enumerate(classes):
             if sweep == 0 and a == 0:
                 slopes = np.zeros(n)
             else:
                 bent = model.curvature.product(moved.astype(model.columns.X.dtype, copy=False))
                 slopes = bent[:, a].astype(np.float64)
-            change, violation = own.descend(z, slopes, tol)
-            worst = max(worst, violation)
+            change, moved_by, left = own.descend(z, slopes, tol)
+            worst, reached = max(worst, moved_by), reached and left <= tol
             if k > 1:
                 moved[:, a] += own.scores(z) + change
             biases[a] += change
         if worst <= tol:
             break
-    return Step(z, biases)
+    return Step(z, biases, reached)
 
 
 class _ClassModel:
@@ -81,10 +81,11 @@ class _ClassModel:
 
         column_moments(*self.model.columns.flat, self.columns, self.h, self.sums, squares)
 
-    def descend(self, z: Array, slopes: Array, tol: float) -> tuple[float, float]:
+    def descend(self, z: Array, slopes: Array, tol: float) -> tuple[float, float, float]:
         """Change the coefficients of the class in place.
 
-        Returns the change of its bias, and the largest change of a coefficient times its curvature.
+        Returns the change of its bias, and the largest change of a coefficient times its
+        curvature: in all passes, and in the last of them.
         """
         from immax.compiled.column_descent import column_passes
 
@@ -92,7 +93,7 @@ class _ClassModel:
         first = 0.0
         if self.bias_slope is not None and self.total > 0:
             first = -(self.bias_slope + float(slopes.sum())) / self.total
-        _, change = column_passes(
+        left, change = column_passes(
             *self.model.columns.flat,
             self.columns,
             self.h,
@@ -112,7 +113,7 @@ class _ClassModel:
         )
         moved = np.abs(own - z[self.places]) * self.curvatures
         z[self.places] = own
-        return change, float(moved.max(initial=0))
+        return change, float(moved.max(initial=0)), left
 
     def scores(self, z: Array) -> Array:
         """Return the scores of what the coefficients have changed since the last call."""

@@ -18,6 +18,7 @@ __all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
 
 EXPECTED_CALLS = 20  # of a solver to its risk, at least
 ENTRIES_PER_THREAD = 100_000  # fewer are not worth a thread
+BLOCK_ROWS = 256
 
 
 class CompiledSoftmaxRisk(SoftmaxRisk):
@@ -88,6 +89,49 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
     def bias_curvature(self, residuals: Array) -> SoftmaxBiasCurvature:
         """Return the Hessian of the biases where the gradient in the scores is ``residuals``."""
         return SoftmaxBiasCurvature(self, residuals)
+
+    def curvature_sums(self, scores: Array) -> tuple[Array, Array]:
+        """Return the curvature summed over the scores of a sample, and over the samples.
+
+        The curvature ``f p (1 - p) S^2`` follows from the gradient, in blocks that stay in the
+        cache; see ``SoftmaxBiasCurvature``.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Where it is evaluated.
+
+        Returns
+        -------
+        of_samples : ndarray of shape (n,)
+        of_classes : ndarray of shape (c,)
+        """
+        residuals = self.value_gradient(scores)[1]
+        slope = self._kernel.slope
+        steepness = self._kernel.weight * slope
+        safe = np.where(steepness > 0, steepness, 1)
+        own_scale = self.spec.scale[self.y]
+        relative = residuals[np.arange(self.y.size), self.y] / safe * own_scale
+        # Of p S, p S^2 and p^2 S^2 where the class is the sample's own.
+        of_samples = (residuals @ self.spec.scale.astype(residuals.dtype)) / safe - 2 * relative
+        mass, squares = np.zeros(self.n_outputs), np.zeros(self.n_outputs)
+        for first in range(0, self.y.size, BLOCK_ROWS):
+            rows = slice(first, first + BLOCK_ROWS)
+            block = residuals[rows]
+            mass += slope[rows] @ block
+            squared = np.square(block)
+            squares += (slope[rows] / safe[rows]) @ squared
+            of_samples[rows] -= squared.sum(axis=1) / safe[rows] ** 2
+        own = np.bincount(self.y, weights=steepness * slope * 2 * relative, minlength=mass.size)
+        of_classes = mass * self.spec.scale - squares - own
+        return np.maximum(steepness * slope * of_samples, 0), np.maximum(of_classes, 0)
+
+    def of_classes(self) -> SoftmaxRisk:
+        """Return the risk of one sample of each class, with the weight of all of them."""
+        totals = np.bincount(self.y, weights=self.weight, minlength=self.n_outputs)
+        return SoftmaxRisk(
+            self.spec, np.arange(self.n_outputs), totals.astype(self.weight.dtype), None
+        )
 
     def value(self, scores: Array) -> float:
         return self.value_gradient(scores)[0]

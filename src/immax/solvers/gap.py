@@ -27,7 +27,11 @@ BOUND_FACTOR = 30.0  # tolerances that the gap may be under the stopping criteri
 
 
 def settle_biases(
-    problem: Problem[SmoothRisk], theta: Array, scores: Array, max_steps: int = 20
+    problem: Problem[SmoothRisk],
+    theta: Array,
+    scores: Array,
+    max_steps: int = 20,
+    flat: float = 0.0,
 ) -> Point:
     """Return the point with the best biases for the given weights.
 
@@ -43,6 +47,8 @@ def settle_biases(
         The scores of ``theta``.
     max_steps : int, default=20
         Upper bound on the number of Newton steps.
+    flat : float, default=0
+        As in ``best_biases``.
 
     Returns
     -------
@@ -51,7 +57,7 @@ def settle_biases(
     """
     theta = theta.copy()
     if problem.fit_intercept:
-        biases, scores, value, residuals = best_biases(problem.risk, scores, max_steps)
+        biases, scores, value, residuals = best_biases(problem.risk, scores, max_steps, flat)
         theta[:, -1] += biases
     else:
         value, residuals = problem.risk.value_gradient(scores)
@@ -110,10 +116,18 @@ class Certifier:
     def _gap(self, settled: Point) -> float:
         rounding = 0.0
         if self.problem.fit_intercept:
-            # The slope of settled biases is nothing but rounding; it is counted all the same.
+            # The slopes of settled biases are next to nothing; they are counted all the same.
             slopes, biases = np.abs(settled.gradient[:, -1]), np.abs(settled.theta[:, -1])
             rounding = float(slopes @ (1 + biases))
         return self._bound(settled) + rounding
+
+    def _settle(self, point: Point) -> Point:
+        """Return the point with biases whose slopes are a hundredth of the tolerance at most."""
+        flat = 0.0
+        if self.problem.fit_intercept:
+            largest = 1 + float(np.abs(point.theta[:, -1]).max())
+            flat = 0.01 * self.tol * abs(point.value) / largest
+        return settle_biases(self.problem, point.theta, point.scores, flat=flat)
 
     def accepts(self, point: Point, direction: Array) -> bool:
         """Return whether the solver may stop at this point.
@@ -143,7 +157,7 @@ class Certifier:
         if not self._certify:
             self._accepted = True
             return True
-        settled = settle_biases(self.problem, point.theta, point.scores)
+        settled = self._settle(point)
         self._settled = point, settled
         self._target *= 0.1  # for the next time, if the biases had concealed the gap
         return self._gap(settled) <= self.tol * abs(settled.value)
@@ -155,7 +169,7 @@ class Certifier:
         if self._settled is not None and self._settled[0] is point:
             point = self._settled[1]
         else:
-            point = settle_biases(self.problem, point.theta, point.scores)
+            point = self._settle(point)
         gap = self._gap(point)
         converged = gap <= reachable_tol(self.tol, self.problem.dtype) * abs(point.value)
         return Solution(point.theta, point.value, gap, n_iter, converged)

@@ -16,6 +16,7 @@ import numpy as np
 from immax.arrays import Array
 from immax.losses.risks import SampleRisk, SmoothRisk
 from immax.solvers.base import Solver
+from immax.solvers.biases import best_biases
 from immax.solvers.gap import Certifier, Stopping, settle_biases
 from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
@@ -124,6 +125,9 @@ class LBFGS(Solver[SmoothRisk]):
         if strong.build is shared_preconditioner and memory:
             good_start = False  # the steps say more than a block with the mean curvature
         renew = 0.0 if memory.precondition is None or good_start else cost
+        known_direction = good_start and memory.precondition is not None
+        if known_direction and certifier.accepts(point, memory.direction(point.gradient)):
+            return certifier.solution(point, 0)  # nothing is left to precondition
         if reuse:
             memory.restart()
             renew = max(cost, REUSED_ITERATIONS)
@@ -154,6 +158,14 @@ class LBFGS(Solver[SmoothRisk]):
 
 def _first_point(problem: Problem[SmoothRisk]) -> Point:
     """Return zero weights with biases that suit them, without a product with X."""
-    scores = problem.new_scores()
+    theta, scores = problem.zeros(), problem.new_scores()
     scores[:] = 0
-    return settle_biases(problem, problem.zeros(), scores, max_steps=2)
+    of_classes = getattr(problem.risk, "of_classes", None)
+    if of_classes is None or not problem.fit_intercept:
+        return settle_biases(problem, theta, scores, max_steps=2)
+    # All samples have the same scores, so a sample of each class is enough.
+    risk = of_classes()
+    biases = best_biases(risk, np.zeros((risk.n_outputs,) * 2, problem.dtype), max_steps=2).biases
+    theta[:, -1] = biases
+    scores += biases
+    return Point.at(problem, theta, scores)

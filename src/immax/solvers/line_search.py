@@ -192,8 +192,10 @@ def find_step(
 
 def _first_trial(scores: Array, ray: Array) -> float:
     """Return a full step, or less if the scores would explode, as where there is no curvature."""
-    reach = MAX_GROWTH * (1 + largest_size(scores))
     longest = largest_size(ray)
+    if longest <= MAX_GROWTH:
+        return 1.0
+    reach = MAX_GROWTH * (1 + largest_size(scores))
     return min(1.0, reach / longest) if np.isfinite(longest) and longest > 0 else 1.0
 
 

@@ -30,6 +30,7 @@ class Step:
 
     z: Array
     biases: Array  # (k,)
+    reached: bool = True  # whether the model was minimised to the tolerance
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Approximations of the inverse Hessian, from a sample of the rows that carry curvature.
 
 Near the optimum of an almost separable problem a few hundred rows hold nearly all of the
-curvature. Rows are therefore drawn with probability proportional to their curvature (Poisson
+curvature. Rows are therefore drawn with probability proportional to their curvature (systematic
 sampling) and weighted by the inverse, which keeps the estimate unbiased and its cost
 independent of n.
 """
@@ -83,13 +83,18 @@ def strong_preconditioner(problem: Problem[Risk]) -> StrongPreconditioner:
 
 
 def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return rows and weights whose weighted sum estimates the sum over all rows."""
-    total = curvature.sum()
-    if curvature.size <= size or total <= 0:
-        return np.arange(curvature.size), curvature
-    probability = np.minimum(1, curvature * (size / total))
-    rows = np.flatnonzero(rng.random(curvature.size) < probability)
-    return rows, curvature[rows] / probability[rows]
+    """Return rows and weights whose weighted sum estimates the sum over all rows.
+
+    Points at equal distances fall into the intervals of the rows, laid end to end. A row whose
+    interval is longer than the distance is always drawn, and keeps its own weight.
+    """
+    sums = np.cumsum(curvature, dtype=np.float64)
+    if curvature.size <= size or not 0 < sums[-1] < np.inf:
+        return np.arange(curvature.size), curvature.astype(np.float64)
+    distance = sums[-1] / size
+    points = (rng.random() + np.arange(size)) * distance
+    rows = np.unique(np.minimum(np.searchsorted(sums, points), curvature.size - 1))
+    return rows, np.maximum(curvature[rows].astype(np.float64), distance)
 
 
 def _project(problem: Problem[SmoothRisk], solve: Preconditioner) -> Preconditioner:
@@ -131,7 +136,7 @@ def block_preconditioner(
         A function of the gradient.
     """
     size = max(ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
-    curvature = _curvature(problem, scores)
+    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
     inverses = np.stack([_inverse_block(problem, column, size, rng) for column in curvature.T])
 
     return _project(problem, lambda g: (inverses @ g[:, :, None])[:, :, 0])
@@ -159,14 +164,22 @@ def shared_preconditioner(
         A function of the gradient.
     """
     size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
-    curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
-    mean = curvature.mean(axis=1, dtype=np.float64)
+    of_samples, totals = _curvature_sums(problem.risk, scores)
+    mean = of_samples / problem.shape[0]
     inverse = _inverse_block(problem, mean, size, rng)
     most = mean.sum() or 1.0
-    totals = curvature.sum(axis=0, dtype=np.float64)
     scale = np.maximum(totals / most, 1e-3).astype(problem.dtype)
 
     return _project(problem, lambda g: (g / scale[:, None]) @ inverse)
+
+
+def _curvature_sums(risk: SmoothRisk, scores: Array) -> tuple[Array, Array]:
+    """Return the curvature summed over the scores of each sample, and over all samples."""
+    known = getattr(risk, "curvature_sums", None)
+    if known is not None:
+        return known(scores)
+    curvature = np.maximum(risk.curvature(scores).diagonal(), 0)
+    return curvature.sum(axis=1, dtype=np.float64), curvature.sum(axis=0, dtype=np.float64)
 
 
 def above_zero(diagonal: Array) -> Array:
@@ -184,10 +197,6 @@ def above_zero(diagonal: Array) -> Array:
     """
     floor = max(1e-30 * float(diagonal.max()), float(np.finfo(diagonal.dtype).tiny))
     return np.maximum(diagonal, diagonal.dtype.type(floor))
-
-
-def _curvature(problem: Problem[SmoothRisk], scores: Array) -> Array:
-    return np.maximum(problem.risk.curvature(scores).diagonal(), 0).astype(np.float64)
 
 
 def _inverse_block(
@@ -242,8 +251,9 @@ def diagonal_preconditioner(
     if problem.is_sparse:
         squares = type(X)((X.data**2, X.indices, X.indptr), X.shape)
     else:
-        rows, weight = _sample(curvature.sum(axis=1), MIN_ROWS, rng)
-        scale = weight / np.maximum(curvature.sum(axis=1)[rows], np.finfo(X.dtype).tiny)
+        total = curvature.sum(axis=1)
+        rows, weight = _sample(total, MIN_ROWS, rng)
+        scale = weight / np.maximum(total[rows], np.finfo(X.dtype).tiny)
         curvature = curvature[rows] * scale[:, None]
         squares = X[rows] ** 2
     diagonal = np.empty(problem.shape, dtype=problem.dtype)

@@ -30,6 +30,7 @@ MAX_INNER = 10  # Newton steps on one working set
 INNER_SHARE = 0.2  # of the largest violation, at which a working set is left
 FORCING = 0.1  # of the violation in the working set, to which a model is minimised
 MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
+MAX_SLOW_GRAM = 1500  # likewise where columns are correlated, and descent over them is slow
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
 FEW_COLUMNS = 200  # dense features of which none is worth leaving out
 MAX_REDUCTIONS = 40
@@ -191,6 +192,7 @@ class _State:
         self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
         self._columns: FeatureColumns | None = None
         self._damping = LEAST_DAMPING
+        self._columns_are_slow = False  # whether descent over columns has taken too many passes
 
     @property
     def weights(self) -> Array:
@@ -239,11 +241,12 @@ class _State:
     def _minimiser(self, selection: Selection) -> Callable[[LocalModel, float], Step]:
         """Return the function that minimises the model of a working set."""
         size = selection.rows.size
-        if self.problem.is_sparse and size > FEW and has_numba() and selection.scalar:
+        by_columns = has_numba() and selection.scalar
+        if self.problem.is_sparse and size > FEW and by_columns and not self._columns_are_slow:
             return column_step
-        if size <= MAX_GRAM:
+        if size <= (MAX_SLOW_GRAM if self._columns_are_slow else MAX_GRAM):
             return gram_step
-        return column_step if has_numba() and selection.scalar else accelerated_step
+        return column_step if by_columns else accelerated_step
 
     def _take(self, selection: Selection) -> FeatureColumns:
         """Return columns that cover the selection; they are copied rarely."""
@@ -283,7 +286,9 @@ class _State:
             risk.n_outputs,
             self._damping,
         )
-        return self._minimiser(selection)(model, tol)
+        step = self._minimiser(selection)(model, tol)
+        self._columns_are_slow = self._columns_are_slow or not step.reached
+        return step
 
     def _search(
         self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, step: Step
