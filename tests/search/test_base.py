@@ -84,7 +84,7 @@ def test_a_picture_of_the_search(binary, tmp_path):
     matplotlib.pyplot.close(ax.figure)
     with pytest.raises(ValueError, match="not been fitted"):
         IMMAXClassifierCV().plot()
-    with pytest.raises(ValueError, match="one parameter"):
+    with pytest.raises(ValueError, match="at most 20 points"):
         IMMAXClassifierCV(family="free", lams=[0.1], n_margins=25, cv=2).fit(X, y).plot()
 
 
