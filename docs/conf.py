@@ -70,6 +70,7 @@ html_static_path = ["static"]
 html_css_files = ["immax.css"]
 html_favicon = "static/logo.svg"
 html_copy_source = False
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "immax", "image_light": "static/logo.svg", "image_dark": "static/logo.svg"},
