@@ -5,7 +5,7 @@ import pytest
 from bench_cases import cell
 
 from immax.bench.cells import NetworkCell, TrialCell
-from immax.bench.data import Split
+from immax.bench.data import Split, load_split
 from immax.bench.execution import HELD_OUT, RunOptions, _held_out_fold, run_cell, select_params
 from immax.bench.outcomes import CellResult, HeldOutResult
 from immax.bench.plan_file import parse_plan
@@ -86,3 +86,28 @@ def test_a_network_that_diverges_is_a_result(tmp_path):
         for test in record.result.tests.values():
             assert test.metrics["accuracy"] == pytest.approx(0.1, abs=0.01)
             assert test.metrics["log_loss"] == pytest.approx(np.log(10), abs=0.05)
+
+
+def test_tests_on_the_training_set_and_by_its_class_shares(tmp_path):
+    pytest.importorskip("torch")
+    tests = ["weighted", "balanced", "training"]
+    own = plan(
+        models=["softmax"],
+        methods=["immax"],
+        data={"names": ["made_up_images"], "size": 4},
+        imbalance={"kind": "long_tailed", "ratios": [10], "tests": tests},
+        selection={"each": True},
+        grids={"immax": {"power": [0.5], "total": [1.0]}},
+        training={"epochs": 2, "batch_size": 64},
+    )
+    store = Store(tmp_path / "small.db", own)
+    found = run_cell(store.claim(), store, RunOptions(), lambda *_: None)
+    assert dict(found.chosen) == {"power": 0.5, "total": 1.0}
+    counts = load_split(own.cells()[0], None, 0, flat=False).counts
+    balanced = found.tests["balanced"]
+    right = [np.mean(balanced.predicted[balanced.truth == k] == k) for k in range(10)]
+    expected = counts / counts.sum() @ right
+    assert found.tests["weighted"].metrics["accuracy"] == pytest.approx(expected)
+    assert set(found.tests["weighted"].metrics) == {"accuracy", "log_loss"}
+    assert found.tests["training"].predicted is None
+    assert found.tests["training"].metrics["accuracy"] > 0.5

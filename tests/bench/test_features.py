@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from immax.bench.features import patch_features, pixel_features
+from immax.bench.features import patch_features, pixel_features, reduce_images
 
 
 @pytest.fixture
@@ -30,3 +30,14 @@ def test_patches_depend_on_the_seed_alone(images):
     np.testing.assert_array_equal(test, again[1])
     other = patch_features(images[:30], images[30:], patches=5, seed=2)
     assert not np.allclose(test, other[1])
+
+
+def test_reduced_images_are_averages_over_squares(images):
+    small = reduce_images(images, 4)
+    assert (small.shape, small.dtype) == ((40, 3, 4, 4), np.uint8)
+    square = images[7, 2, 2:4, 4:6].astype(float)
+    assert small[7, 2, 1, 2] == np.rint(square.mean())
+    np.testing.assert_array_equal(reduce_images(images, 8), images)
+    for size in (3, 16):
+        with pytest.raises(ValueError, match=f"must divide .* 8 and 8; got {size}"):
+            reduce_images(images, size)

@@ -55,3 +55,29 @@ def test_lambda_of_a_method_takes_the_place_of_the_selection_s():
     assert trials
     assert all("lam" not in cell.params for cell in trials)
     assert {cell.method for cell in trials} == {"ldam"}  # IMMAX has one point
+
+
+def test_every_point_of_a_grid_may_be_reported():
+    grid = {"power": [0.0, 0.5], "total": [1.0], "lr": [0.1, 0.01], "epochs": [3]}
+    own = parse_plan(
+        content(
+            models=["mlp"],
+            methods=["ce", "immax"],
+            imbalance={"kind": "long_tailed", "ratios": [10]},
+            selection={"each": True},
+            grids={"immax": grid},
+        )
+    )
+    cells = own.cells()
+    assert all(cell.stage == "final" for cell in cells)
+    plain = [cell for cell in cells if cell.method == "ce"]
+    assert [(cell.run, cell.training.epochs, cell.points) for cell in plain] == [
+        (0, 1, ({},)),
+        (1, 1, ({},)),
+    ]
+    others = [cell for cell in cells if cell.method == "immax"]
+    assert len(others) == 2 * 2 * 2  # powers, rates, runs
+    assert {cell.training.epochs for cell in others} == {3}
+    assert {(cell.training.lr, *cell.fixed_params.values()) for cell in others} == {
+        (lr, power, 1.0) for lr in (0.1, 0.01) for power in (0.0, 0.5)
+    }

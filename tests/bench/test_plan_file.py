@@ -35,6 +35,13 @@ def content(**changes):
         ({"data": {"names": []}}, r"data.names is empty"),
         ({"data": {}}, r"\[data\] is incomplete"),
         ({"data": {"names": ["mnist"], "share": 2}}, r"data.share must be above 0"),
+        ({"data": {"names": ["mnist"], "size": -1}}, r"data.size must be 0 or more; got -1"),
+        ({"grids": {"ce": {"epochs": [2]}}}, r"grids.ce.epochs needs selection.each = true"),
+        (
+            {"models": ["mlp"], "selection": {"each": True}, "grids": {"ce": {"epochs": [1.5]}}},
+            r"grids.ce.epochs must be whole numbers",
+        ),
+        ({"selection": {"each": True}}, r"selection.each is for the networks resnet8"),
         ({"training": {"epoch": 3}}, r"unknown key 'epoch' in \[training\]; did you mean 'epochs'"),
         ({"training": {"epochs": "3"}}, r"training.epochs must be of type int; got '3'"),
         ({"training": {"epochs": 0}}, r"training.epochs must be at least 1; got 0"),

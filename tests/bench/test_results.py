@@ -3,9 +3,10 @@
 import numpy as np
 from bench_cases import cell, record
 
-from immax.bench.cells import Variant
-from immax.bench.outcomes import CellResult, Record
+from immax.bench.cells import DataSpec, NetworkCell, Variant
+from immax.bench.outcomes import CellResult, HeldOutResult, Record
 from immax.bench.results import Results, column_of
+from immax.bench.sections import TrainingPlan
 
 
 def test_columns_are_without_folds_and_runs():
@@ -55,3 +56,26 @@ def test_differences_of_other_metrics_are_over_runs():
     two = [record("ce", run, log_loss=0.25 * run) for run in range(2)]
     assert differences(one, two, "log_loss") == [0.5, 0.25]
     assert differences(one, two[:1], "log_loss") == []  # not the same runs
+
+
+def test_fixed_parameters_and_recipes_are_part_of_the_names():
+    data, variant = DataSpec("cifar10"), Variant(kind="long_tailed", ratio=100.0)
+
+    def network(method, params, epochs, lr):
+        recipe = TrainingPlan(epochs=epochs, lr=lr)
+        own = NetworkCell(
+            data, variant, ("balanced",), "mlp", method, recipe, (params,), "accuracy", 0
+        )
+        return Record(own, "done", CellResult(params, {"balanced": HeldOutResult({})}))
+
+    records = [
+        network("ce", {}, 30, 0.1),
+        network("immax", {"power": 1 / 3, "total": 1.0}, 30, 0.1),
+    ]
+    own = Results(records)
+    assert own.columns == ["cifar10 long_tailed 100"]
+    assert own.methods == ["ce", "immax power=0.333 total=1"]
+    longer = Results([*records, network("ce", {}, 60, 0.01)])
+    assert longer.columns == [f"cifar10 long_tailed 100, {epochs} epochs" for epochs in (30, 60)]
+    assert longer.methods[0] == "ce lr=0.1"
+    assert len(longer.of("cifar10 long_tailed 100, 60 epochs", "mlp", "ce lr=0.01")) == 1

@@ -74,6 +74,8 @@ def test_every_method_is_tuned_for_every_aim(model, method, data):
     X, y = data
     selection = replace(SELECTION, aims=AIMS)
     tuned = make_estimator(model, method, y, selection, {}, seed=0).fit(X, y)
+    for aim in AIMS:
+        json.dumps(describe_choice(tuned.for_aim(aim)))  # what results keep
     for aim in ("balanced_accuracy", "f1"):
         assert METRICS["balanced_accuracy"].score_labels(y, tuned.for_aim(aim).predict(X)) > 0.55
     if hasattr(tuned.for_aim("log_loss"), "predict_proba"):
@@ -178,6 +180,19 @@ def test_a_grid_of_lambda_reaches_scikit_learn(data):
     X, y = data
     model = make_estimator("linear", "logistic", y, SELECTION, {"lam": (0.07,)}, seed=0).fit(X, y)
     assert describe_choice(model)["C"] == 1 / (2 * 0.07 * 200)
+
+
+def test_the_choice_for_an_aim_has_weights_and_the_rule_in_words(data):
+    X, y = data
+    selection = replace(SELECTION, aims=("balanced_accuracy",))
+    model = make_estimator("linear", "immax", y, selection, {}, seed=0).fit(X, y)
+    own = model.for_aim("balanced_accuracy")
+    chosen = describe_choice(own)
+    assert chosen["rule"] == str(own.best_rule_)
+    assert chosen["rule"].startswith("predict ")
+    power, weight_power = own.best_parameters_
+    assert chosen["power"] == power
+    assert chosen.get("weight_power", 0.0) == weight_power
 
 
 @pytest.mark.parametrize("method", ["svc", "immax"])

@@ -12,6 +12,7 @@ from immax.evaluation.metrics import (
     METRICS,
     expected_calibration_error,
     measure,
+    measure_by_shares,
     own_log_probability,
 )
 
@@ -125,3 +126,15 @@ def test_a_metric_is_a_scorer_of_any_labels(metric):
     assert metric.score(model, X, names) == pytest.approx(metric.sign * expected)
     search = GridSearchCV(LogisticRegression(), {"C": [1e-3, 1.0]}, scoring=metric.score, cv=2)
     assert np.isfinite(search.fit(X, names).best_score_)
+
+
+def test_metrics_for_other_class_shares_are_those_of_repeated_samples():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    proba = rng.dirichlet(np.ones(3), size=60)
+    labels = proba.argmax(axis=1)
+    repeated = np.repeat(np.arange(60), np.array([7, 2, 1])[y])
+    expected = measure(y[repeated], labels[repeated], proba[repeated], 3)
+    found = measure_by_shares(y, labels, proba, np.array([0.7, 0.2, 0.1]))
+    assert found == pytest.approx({name: expected[name] for name in ("accuracy", "log_loss")})
+    assert set(measure_by_shares(y, labels, None, np.ones(3) / 3)) == {"accuracy"}

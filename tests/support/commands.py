@@ -36,6 +36,7 @@ def start_immax(*arguments, cwd):
         [sys.executable, "-c", script, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -55,7 +55,7 @@ def test_rules_and_pairs_that_no_bound_is_for():
 
 @pytest.mark.parametrize("c", [2, 4])
 def test_certificate_of_separate_classes_is_not_vacuous(c):
-    X, y = make_blobs(200_000 if c > 2 else 5000, centers=8 * np.eye(c), random_state=0)
+    X, y = make_blobs(40_000 if c > 2 else 5000, centers=8 * np.eye(c), random_state=0)
     labels = np.array(list("abcd"))[y]
     for model in (IMMAXClassifier(lam=1e-2), LogisticRegression(C=0.1)):
         model.fit(X[:2000], labels[:2000])
@@ -143,7 +143,7 @@ def test_certificates_of_costs():
 def test_what_the_sharp_factor_does_to_a_certificate(c):
     """The figures of docs/theory.md, on classes at the corners of a simplex."""
     X, y = make_blobs(10_000, centers=8 * np.eye(c), random_state=0)
-    model = IMMAXClassifier(lam=1e-2, tol=1e-2).fit(X[:4000], y[:4000])
+    model = IMMAXClassifier(lam=1e-2, tol=1e-2).fit(X[:1500], y[:1500])
     sharp, printed = (certificate(model, X, y, proof=proof) for proof in ("sharp", "paper"))
     assert printed.own.complexity == pytest.approx(np.sqrt(2 * c) * sharp.own.complexity)
     assert printed.best.vacuous

@@ -38,7 +38,7 @@ Json: TypeAlias = dict[str, Any]
 
 # Fields of a recipe or a selection that earlier versions did not have: they are part of the JSON
 # only when they are used, so that cells keep their identity.
-ADDED_LATER = frozenset({"aims", "clip"})
+ADDED_LATER = frozenset({"aims", "clip", "each"})
 RENAMED = {
     "set_name": "set",
     "class_name": "class",
@@ -64,6 +64,8 @@ class DataSpec:
         Features of images.
     patches : int, optional
         The number of patches.
+    size : int, optional
+        Pixels on a side that images are reduced to.
     """
 
     name: str
@@ -74,6 +76,7 @@ class DataSpec:
     features: str | None = None
     patches: int | None = None
     max_rows: int | None = None
+    size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -260,6 +263,11 @@ class NetworkCell(Cell):
     @property
     def position(self) -> str:
         return f"run {self.run}"
+
+    @property
+    def fixed_params(self) -> Params:
+        """The hyper-parameters, if there is only one point to select from."""
+        return self.points[0] if len(self.points) == 1 else {}
 
     def to_json(self) -> Json:
         select = {"of": [dict(point) for point in self.points], "by": self.scoring}

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from immax import datasets
 from immax.arrays import Array
 from immax.bench.cells import Cell, DataSpec, Variant
-from immax.bench.features import patch_features, pixel_features
+from immax.bench.features import patch_features, pixel_features, reduce_images
 from immax.datasets import ImageData, class_shares, keep_shares
 from immax.datasets.registry import COLLECTIONS
 from immax.validation import nearest
@@ -99,7 +99,7 @@ def _image_split(
         equal = np.full(len(names), data.share)
         train = keep_shares(y_train, equal, random_state=run)
         test = keep_shares(y_test, equal, random_state=run)
-    kept = {"balanced": test, "imbalanced": test}
+    kept = {"balanced": test, "imbalanced": test, "weighted": test}
     if variant.class_name is not None:
         own = variant.class_name
         if own not in names:
@@ -113,7 +113,10 @@ def _image_split(
         train = train[keep_shares(y_train[train], shares, random_state=run)]
         kept["imbalanced"] = test[keep_shares(y_test[test], shares, random_state=run)]
     X = images.X_train[train]
-    held = {protocol: images.X_test[kept[protocol]] for protocol in tests}
+    held = {name: images.X_test[kept[name]] if name in kept else X for name in tests}
+    if data.size is not None:
+        X, *reduced = (reduce_images(own, data.size) for own in (X, *held.values()))
+        held = dict(zip(held, reduced, strict=True))
     if flat:
         parts = [X, *held.values()]
         if data.patches is not None:
@@ -121,8 +124,9 @@ def _image_split(
         else:
             parts = pixel_features(*parts)
         X, held = parts[0], dict(zip(held, parts[1:], strict=True))
-    labelled = {protocol: (held[protocol], y_test[kept[protocol]]) for protocol in tests}
-    return Split(X, y_train[train], labelled, tuple(names))
+    y = y_train[train]
+    labelled = {name: (held[name], y_test[kept[name]] if name in kept else y) for name in tests}
+    return Split(X, y, labelled, tuple(names))
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ from immax.evaluation.aim_search import AimedClassifier
 from immax.evaluation.box_search import combine_points, is_box_search
 from immax.evaluation.estimators import describe_choice, make_estimator, network_spec
 from immax.evaluation.meta_estimators import Classifier
-from immax.evaluation.metrics import measure
+from immax.evaluation.metrics import measure, measure_by_shares
 from immax.links import by_score, spec_proba
 
 __all__ = ["RunOptions", "run_cell"]
@@ -95,8 +95,7 @@ def _fit_estimator(cell: EstimatorCell, split: Split) -> CellResult:
     for name, (X, y) in split.tests.items():
         predicted = np.asarray(model.predict(X))
         proba = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-        metrics = measure(y, predicted, proba, len(split.class_names))
-        tests[name] = HeldOutResult(metrics, predicted, y)
+        tests[name] = _evaluate(name, y, predicted, proba, split)
     return CellResult(describe_choice(model), tests)
 
 
@@ -146,11 +145,21 @@ def _train_network(
             scores, diverged = np.zeros_like(scores), True
         predicted = by_score(scores)
         proba = spec_proba(scores.astype(np.float64), loss)
-        metrics = measure(truth, predicted, proba, len(split.class_names))
-        kept = (None, None) if name == HELD_OUT else (predicted, truth)
-        tests[name] = HeldOutResult(metrics, *kept)
+        tests[name] = _evaluate(name, truth, predicted, proba, split)
     checkpoint.unlink(missing_ok=True)
     return CellResult(dict(params), tests, diverged)
+
+
+def _evaluate(
+    name: str, y: Array, predicted: Array, proba: Array | None, split: Split
+) -> HeldOutResult:
+    """Return the metrics on a test set, with the predictions where tables compare them."""
+    if name == "weighted":
+        shares = split.counts / split.counts.sum()
+        return HeldOutResult(measure_by_shares(y, predicted, proba, shares))
+    metrics = measure(y, predicted, proba, len(split.class_names))
+    kept = (None, None) if name in (HELD_OUT, "training") else (predicted, y)
+    return HeldOutResult(metrics, *kept)
 
 
 def _held_out_fold(split: Split, n_folds: int, fold: int) -> Split:

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from immax.arrays import Array
 
-__all__ = ["patch_features", "pixel_features"]
+__all__ = ["patch_features", "pixel_features", "reduce_images"]
 
 PATCH = 6  # pixels
 
@@ -102,3 +102,37 @@ def _patches(images: Array, count: int, rng: np.random.Generator) -> Array:
             for i, a, b in zip(which, top, left, strict=True)
         ]
     )
+
+
+def reduce_images(images: Array, size: int) -> Array:
+    """Return images of fewer pixels, by averages over squares.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, channels, height, width), uint8
+    size : int
+        Pixels on a side, of which the height and the width are multiples.
+
+    Returns
+    -------
+    ndarray of shape (n, channels, size, size), uint8
+        Averages are rounded to the nearest number.
+
+    Raises
+    ------
+    ValueError
+        If squares of whole pixels do not fill the images.
+
+    Examples
+    --------
+    >>> reduce_images(np.array([[[[1, 2], [3, 5]]]], dtype=np.uint8), 1)
+    array([[[[3]]]], dtype=uint8)
+    """
+    n, channels, height, width = images.shape
+    if size < 1 or height % size or width % size:
+        raise ValueError(
+            f"size must divide the height and the width of the images, {height} and {width}; "
+            f"got {size}"
+        )
+    squares = images.reshape(n, channels, size, height // size, size, width // size)
+    return np.rint(squares.mean(axis=(3, 5), dtype=np.float32)).astype(np.uint8)

@@ -60,7 +60,7 @@ def write_page(
         tables = [line for own in collections for line in _tables(own, metric.name, reference, out)]
         tables += _surfaces(surfaces, metric.name, out)
         if tables:
-            lines += [f"## {metric.title.capitalize()}", "", *tables]
+            lines += [f"## {metric.title[0].upper()}{metric.title[1:]}", "", *tables]
     write_text(out, "\n".join(lines).rstrip() + "\n")
 
 

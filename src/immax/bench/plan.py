@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from immax.bench.cells import (
@@ -23,6 +23,8 @@ from immax.evaluation.selection import Selection
 from immax.losses.catalog import METHODS
 
 __all__ = ["Plan"]
+
+RECIPE = ("epochs", "lr")  # what grids may vary where every point is reported
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ class Plan:
         grid = self._grid(model, method)
         if len(grid.get("groups", ())) > 1:  # one number for each of the data sets
             grid |= {"groups": (grid["groups"][self.data.names.index(data.name)],)}
+        if self.selection.each:
+            return self._point_cells(*common[:-1], grid)
         points = tuple(grid_points(method, grid, self.selection.trials))
         folds, revision = self.selection.folds, _revision(method)
         trials: list[Cell] = [
@@ -132,6 +136,42 @@ class Plan:
             for run in range(self.runs)
         ]
         return [*(trials if len(points) > 1 else ()), *finals]
+
+    def _point_cells(
+        self,
+        data: DataSpec,
+        variant: Variant,
+        tests: tuple[str, ...],
+        model: str,
+        method: str,
+        grid: Grid,
+    ) -> list[Cell]:
+        """Return a cell for every recipe, every point of the grid and every run."""
+        own = {name: values for name, values in grid.items() if name not in RECIPE}
+        points = grid_points(method, own) if own or method == "immax" else [{}]
+        recipes = [
+            replace(self.training, epochs=int(epochs), lr=lr)
+            for epochs in grid.get("epochs", (self.training.epochs,))
+            for lr in grid.get("lr", (self.training.lr,))
+        ]
+        scoring, revision = self.selection.scoring, _revision(method)
+        return [
+            NetworkCell(
+                data,
+                variant,
+                tests,
+                model,
+                method,
+                recipe,
+                (point,),
+                scoring,
+                run,
+                revision=revision,
+            )
+            for recipe in recipes
+            for point in points
+            for run in range(self.runs)
+        ]
 
     def _grid(self, model: str, method: str) -> dict[str, tuple[float, ...]]:
         """Return the values to try; λ is a parameter of linear models only."""
@@ -146,7 +186,8 @@ class Plan:
             return DataSpec(name, data.share, folds=data.folds, max_rows=data.max_rows or None)
         own = data.features[data.names.index(name) if len(data.features) > 1 else 0]
         patches = data.patches if own == "patches" else None
-        return DataSpec(name, data.share, features=own, patches=patches)
+        size = data.size or None
+        return DataSpec(name, data.share, features=own, patches=patches, size=size)
 
     @property
     def digest(self) -> str:

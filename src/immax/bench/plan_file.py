@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from immax.bench.cells import Grid
-from immax.bench.plan import Plan
+from immax.bench.plan import RECIPE, Plan
 from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
 from immax.datasets.registry import COLLECTIONS, READERS
 from immax.errors import WrongCall
 from immax.evaluation.box_search import box_points
-from immax.evaluation.estimators import ESTIMATORS, MODELS, known_methods
+from immax.evaluation.estimators import ESTIMATORS, MODELS, NETWORKS, known_methods
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 from immax.validation import nearest
@@ -22,7 +22,7 @@ from immax.validation import nearest
 __all__ = ["PlanError", "load_plan", "parse_plan"]
 
 KINDS = ("none", "long_tailed", "step", "one_vs_rest")
-TESTS = ("imbalanced", "balanced")
+TESTS = ("imbalanced", "balanced", "weighted", "training")
 DATA = (*READERS, *COLLECTIONS, "table", "made_up_images")
 TOP = {"name": str, "title": str, "about": str, "runs": int, "models": list, "methods": list}
 SECTIONS = {
@@ -192,6 +192,14 @@ def _check(plan: Plan) -> None:
         raise PlanError(f"selection.aims is for the models {', '.join(ESTIMATORS)}")
     if selection.aims and any(name not in (*COLLECTIONS, "table") for name in plan.data.names):
         raise PlanError("selection.aims is for tables, which have one test set")
+    for method, grid in plan.grids.items():
+        named = [name for name in RECIPE if name in grid]
+        if named and not selection.each:
+            raise PlanError(f"grids.{method}.{named[0]} needs selection.each = true")
+        if any(value < 1 or value != int(value) for value in grid.get("epochs", ())):
+            raise PlanError(f"grids.{method}.epochs must be whole numbers of at least 1")
+    if selection.each and any(model not in NETWORKS for model in plan.models):
+        raise PlanError(f"selection.each is for the networks {', '.join(NETWORKS)}")
     if selection.folds < 2:
         raise PlanError(f"selection.folds must be at least 2; got {selection.folds}")
     if selection.use_folds > selection.folds:
@@ -223,6 +231,8 @@ def _check_data(plan: Plan) -> None:
         _among("data set", name, DATA)
     if not data.names:
         raise PlanError("data.names is empty")
+    if data.size < 0:
+        raise PlanError(f"data.size must be 0 or more; got {data.size}")
     if not 0 < data.share <= 1:
         raise PlanError(f"data.share must be above 0 and at most 1; got {data.share}")
     for kind in data.features:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from immax.arrays import Array, Vector
-from immax.bench.cells import Cell
+from immax.bench.cells import Cell, NetworkCell
 from immax.bench.outcomes import HeldOutResult, Record
 
 __all__ = ["Results", "column_of"]
@@ -25,21 +25,22 @@ class Results:
     ----------
     records : list of Record
     methods, models, tests : list of str
-        In the order of the records.
+        In the order of the records. Methods with fixed hyper-parameters are named with them.
     columns : list of str
-        Data sets, and what was done to them, without folds and runs.
+        Data sets, and what was done to them, without folds and runs; with the number of epochs if
+        networks differ in it.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = [record for record in records if record.result.tests]
-        self.methods = _distinct(record.cell.method for record in self.records)
+        keys = _table_keys([record.cell for record in self.records])
+        self.columns = _distinct(column for column, _ in keys)
+        self.methods = _distinct(method for _, method in keys)
         self.models = _distinct(record.cell.model for record in self.records)
-        self.columns = _distinct(column_of(record.cell) for record in self.records)
         self.tests = _distinct(name for record in self.records for name in record.result.tests)
         self._groups: dict[tuple[str, str, str], list[Record]] = {}
-        for record in self.records:
-            key = (column_of(record.cell), record.cell.model, record.cell.method)
-            self._groups.setdefault(key, []).append(record)
+        for record, (column, method) in zip(self.records, keys, strict=True):
+            self._groups.setdefault((column, record.cell.model, method), []).append(record)
 
     def of(self, column: str, model: str, method: str) -> list[Record]:
         """Return the runs (and outer folds) of a method, in order.
@@ -144,6 +145,22 @@ def column_of(cell: Cell) -> str:
     if variant.ratio is not None:
         return f"{cell.data.name} {variant.kind} {variant.ratio:g}"
     return cell.data.name
+
+
+def _table_keys(cells: Sequence[Cell]) -> list[tuple[str, str]]:
+    """Return the column and the method of each cell."""
+    recipes = [cell.training for cell in cells if isinstance(cell, NetworkCell)]
+    many_epochs = len({recipe.epochs for recipe in recipes}) > 1
+    many_rates = len({recipe.lr for recipe in recipes}) > 1
+    keys = []
+    for cell in cells:
+        column, method = column_of(cell), cell.method
+        if isinstance(cell, NetworkCell):
+            column += f", {cell.training.epochs} epochs" if many_epochs else ""
+            fixed = dict(cell.fixed_params) | ({"lr": cell.training.lr} if many_rates else {})
+            method = " ".join([method, *(f"{name}={value:.3g}" for name, value in fixed.items())])
+        keys.append((column, method))
+    return keys
 
 
 def _correct(test: HeldOutResult) -> Vector:

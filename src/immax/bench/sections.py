@@ -28,6 +28,9 @@ class DataPlan:
         The share of every class that is kept, before any imbalance.
     folds : int, default=5
         Outer folds, for data without a test set.
+    size : int, default=0
+        Images are reduced to this many pixels on a side by averages over squares; 0 leaves them
+        as they are.
     max_rows : int, default=0
         Data sets of collections with more rows are reduced to this many, drawn at random from
         every class, at least ten of each; 0 for no limit.
@@ -42,6 +45,7 @@ class DataPlan:
     share: float = 1.0
     folds: int = 5
     max_rows: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,10 @@ class ImbalancePlan:
         The share of classes that are rare, for "step".
     classes : tuple of str, default=()
         The positive classes, for "one_vs_rest".
-    tests : tuple of {"imbalanced", "balanced"}, default=("imbalanced",)
+    tests : tuple of str, default=("imbalanced",)
+        "imbalanced" has the class shares of the training set, "balanced" the samples of all
+        classes, "weighted" is the balanced one with the weights that give its classes the shares
+        of the training set, and "training" is the training set itself.
     """
 
     kind: str = "none"

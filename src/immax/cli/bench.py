@@ -73,6 +73,15 @@ def run(
             "otherwise discard its results. Can be given more than once."
         ),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCHEDULER",
+            help="Run the cells on the workers of a Dask cluster, such as tcp://10.0.0.1:8786; the "
+            "store must be in a folder that all machines share.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the cells of a plan until all are done.
@@ -80,6 +89,7 @@ def run(
     The same command resumes a run that was interrupted, and several processes may run one plan at
     the same time.
     """
+    from immax.bench.cluster import run_on_cluster
     from immax.bench.execution import RunOptions
     from immax.bench.plan_file import PlanError, load_plan
     from immax.bench.requirements import check_libraries
@@ -101,15 +111,20 @@ def run(
         results.take(earlier, methods)
     elif methods:
         results.discard(methods)
-    with Bars(results, wanted.training.epochs) as bars:
-        run_cells(
-            results,
-            RunOptions(None if data_dir is None else str(data_dir), device, download),
-            limit=limit,
-            retry_failed=retry_failed,
-            on_cell=bars.cell,
-            on_epoch=bars.epoch,
-        )
+    folder = None if data_dir is None else str(data_dir if dask is None else data_dir.resolve())
+    options = RunOptions(folder, device, download)
+    if dask is not None:
+        run_on_cluster(results, dask, options, limit=limit, retry_failed=retry_failed)
+    else:
+        with Bars(results, wanted.training.epochs) as bars:
+            run_cells(
+                results,
+                options,
+                limit=limit,
+                retry_failed=retry_failed,
+                on_cell=bars.cell,
+                on_epoch=bars.epoch,
+            )
     counts = results.counts()
     typer.echo(json.dumps(counts) if as_json else _plain(counts))
     if counts["failed"]:

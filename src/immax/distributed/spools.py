@@ -21,15 +21,16 @@ class _Place(NamedTuple):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    y: Array
+    labels: Array  # those that appear
+    codes: Array  # (n,), which of them; in as few bytes as possible
     weight: Array | None
 
 
 class Spool:
     """A source of parts whose dense features are computed once, and read from a file after that.
 
-    Labels and weights stay in memory; the features take as many bytes on the disk as they would
-    take in memory. The file has no name, and is gone with the process.
+    Labels (as codes) and weights stay in memory; the features take as many bytes on the disk as
+    they would take in memory. The file has no name, and is gone with the process.
 
     Parameters
     ----------
@@ -59,10 +60,10 @@ class Spool:
             return
         assert self._file is not None
         self._file.seek(0)
-        for number, (shape, dtype, y, weight) in enumerate(self._places):
-            X = np.empty(shape, dtype)
+        for number, place in enumerate(self._places):
+            X = np.empty(place.shape, place.dtype)
             self._file.readinto(X.data)  # type: ignore[attr-defined]
-            yield RawPart(number, X, y, weight)
+            yield RawPart(number, X, place.labels[place.codes], place.weight)
 
     def _write(self) -> Iterator[RawPart]:
         with ExitStack() as stack:
@@ -72,7 +73,9 @@ class Spool:
             for part in self._read_source():
                 X = np.ascontiguousarray(part.X)
                 file.write(X.data)
-                places.append(_Place(X.shape, X.dtype, part.y, part.weight))
+                labels, codes = np.unique(part.y, return_inverse=True)
+                codes = codes.ravel().astype(np.min_scalar_type(len(labels)))
+                places.append(_Place(X.shape, X.dtype, labels, codes, part.weight))
                 yield part
             stack.pop_all()  # a pass that is not finished leaves no file
             self._file, self._places = file, places

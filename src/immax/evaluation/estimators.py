@@ -60,8 +60,8 @@ def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) ->
     Parameters
     ----------
     method : str
-        A method of the catalogue. IMMAX has margins of mean one, given by their power, or those
-        of a point of the paper's search.
+        A method of the catalogue. IMMAX has margins given by their power, of mean one or with
+        the sum ``total``, or those of a point of the paper's search.
     counts : array-like of shape (n_classes,)
     params : mapping of str to float
 
@@ -72,8 +72,8 @@ def network_spec(method: str, counts: ArrayLike, params: Mapping[str, float]) ->
     if method == "immax":
         if is_box_search(params):
             return make_spec("immax", counts, rho=box_margins(counts, params))
-        power = params.get("power", 1 / 3)
-        rho = power_margins(counts, power)
+        power, total = params.get("power", 1 / 3), params.get("total", 0.0)
+        rho = power_margins(counts, power, total=total or None)
         return make_spec("immax", counts, rho=rho)
     return make_spec(method, counts, **params)
 

@@ -31,11 +31,21 @@ from immax.decisions.aims import (
 from immax.decisions.fitting import value_of
 from immax.decisions.rules import rarer_class
 
-__all__ = ["METRICS", "Metric", "expected_calibration_error", "measure", "own_log_probability"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "expected_calibration_error",
+    "measure",
+    "measure_by_shares",
+    "own_log_probability",
+]
 
 
 Compute: TypeAlias = Callable[[Array, Array, Array, int], float]
 MakeAim: TypeAlias = Callable[[Array], Aim]
+
+
+ACRONYMS = {"ece": "ECE", "f1": "F1", "gmean": "G-mean", "macro_f1": "macro F1", "mcc": "MCC"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ class Metric:
     @property
     def title(self) -> str:
         """Return the name in words."""
-        return self.name.replace("_", " ")
+        return ACRONYMS.get(self.name, self.name.replace("_", " "))
 
     @property
     def sign(self) -> float:
@@ -288,3 +298,37 @@ def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dic
         for metric in METRICS.values()
         if proba is not None or not metric.needs_proba
     }
+
+
+def measure_by_shares(
+    y: Array, labels: Array, proba: Array | None, shares: Array
+) -> dict[str, float]:
+    """Compute the accuracy and the log-loss for other class shares than those of the samples.
+
+    All samples of a class have the same weight, such that the classes have the given shares. So a
+    balanced test set says, with all its samples, what an imbalanced one would.
+
+    Parameters
+    ----------
+    y, labels : ndarray of shape (n,)
+        Codes of the true and of the predicted classes.
+    proba : ndarray of shape (n, c), optional
+        Without probabilities, the log-loss is missing.
+    shares : ndarray of shape (c,)
+        Of sum one. Every class has samples.
+
+    Returns
+    -------
+    dict of str to float
+
+    Examples
+    --------
+    >>> y, labels = np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])
+    >>> measure_by_shares(y, labels, None, np.array([0.9, 0.1]))
+    {'accuracy': 0.95}
+    """
+    weight = (shares / np.bincount(y, minlength=len(shares)))[y]
+    values = {"accuracy": round(float(weight @ (labels == y)), 12)}
+    if proba is not None:
+        values["log_loss"] = float(-(weight @ own_log_probability(proba, y)))
+    return values

@@ -32,6 +32,9 @@ class Selection:
     aims : tuple of str, default=()
         Names of metrics. If there are any, each method is tuned for each of them in place of
         ``scoring``, and each has a test of its own.
+    each : bool, default=False
+        Whether every point of a network's grid is trained in every run and reported by itself, and
+        nothing is selected. The grid may then have values of ``epochs`` and ``lr`` too.
     lams, powers : tuple of float, default=()
         The values that are tried; ``LAMS`` and ``POWERS`` if empty.
     """
@@ -43,3 +46,4 @@ class Selection:
     lams: tuple[float, ...] = ()
     powers: tuple[float, ...] = ()
     aims: tuple[str, ...] = ()
+    each: bool = False

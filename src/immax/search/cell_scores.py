@@ -145,7 +145,7 @@ def score_tests(
 
 @dataclass(frozen=True)
 class AimCriterion:
-    """The value of an aim on the samples of all tests, after the rule that serves it best.
+    """The value of an aim, after the rule that serves it best on the samples of all tests.
 
     Attributes
     ----------
@@ -215,7 +215,10 @@ class AimCriterion:
         return CellScores([rule], splits[None], np.array([total]), without[None])
 
     def values(self, rule: Rule, proba: Array, samples: TestSamples) -> tuple[float, Array, Array]:
-        """Return the aim's value on all samples, on those of each test, and on all others.
+        """Return the aim's value, its values on the tests, and the value without each of them.
+
+        The value is the mean over the tests. Constraints are those of all samples together: few
+        tests meet a precision of 0.9 exactly.
 
         Parameters
         ----------
@@ -250,6 +253,8 @@ class AimCriterion:
         positive = int(rule.positive or 0)
         total = tables.sum(axis=0)
         splits = np.asarray(aim.value(tables, positive))
+        if not aim.constrained:
+            return _mean_over_tests(splits)
         without = np.asarray(aim.value(total - tables, positive)) if len(tables) > 1 else splits
         return float(aim.value(total, positive)), splits, without
 
@@ -282,13 +287,12 @@ def _values_by_calls(
         weight = None if samples.weight is None else samples.weight[rows]
         return own.value_of_labels(samples.labels[rows], labels[rows], weight)
 
-    everything = np.arange(len(labels))
-    total = value(everything)
-    splits = np.array([value(rows) for rows in samples.groups])
-    if len(splits) == 1:
-        return total, splits, splits
-    others = [np.setdiff1d(everything, rows) for rows in samples.groups]
-    return total, splits, np.array([value(rows) for rows in others])
+    return _mean_over_tests(np.array([value(rows) for rows in samples.groups]))
+
+
+def _mean_over_tests(splits: Array) -> tuple[float, Array, Array]:
+    total, n = float(splits.mean()), splits.size
+    return total, splits, (n * total - splits) / (n - 1) if n > 1 else splits
 
 
 def score_others(

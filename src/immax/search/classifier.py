@@ -132,8 +132,8 @@ class IMMAXClassifierCV(MarginSearch):
     best_calibration_, probability_calibration_ : ScoreCalibration or None
         Maps from scores to probabilities, for the hinge and the max form.
     best_score_ : float
-        The mean score of the choice over the folds; for an aim, its value for the held-out
-        samples of all folds together.
+        The mean score of the choice over the folds; for an aim with a constraint, such as a
+        recall at a precision, its value for the held-out samples of all folds together.
     best_index_ : int
         The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays

@@ -22,8 +22,8 @@ class CellResults:
     scores : ndarray of shape (n_points, n_penalties, n_rules, n_tests)
         Scores of the held-out samples of every test, by each rule.
     totals : ndarray of shape (n_points, n_penalties, n_rules)
-        By which cells are compared: the mean of the scores, or for an aim its value for the
-        held-out samples of all tests together.
+        By which cells are compared: the mean of the scores, or for an aim with a constraint its
+        value for the held-out samples of all tests together.
     without : ndarray of shape (n_points, n_penalties, n_rules, n_tests)
         The same without the samples of each test, from which standard errors are found.
     losses : ndarray of shape (n_points, n_penalties, n_tests)

@@ -163,8 +163,8 @@ class IMMAXSVCCV(MarginSearch):
     best_calibration_, probability_calibration_ : ScoreCalibration
         Maps from scores to probabilities.
     best_score_ : float
-        The mean score of the choice over the folds; for an aim, its value for the held-out
-        samples of all folds together.
+        The mean score of the choice over the folds; for an aim with a constraint, such as a
+        recall at a precision, its value for the held-out samples of all folds together.
     best_index_ : int
         The row of the choice in ``cv_results_``.
     cv_results_ : dict of arrays

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamedTable", "open_streamed"]
 
-INFERRED_ROWS = 50_000  # from which kinds of columns are inferred
-SAMPLED_CELLS = 2_000_000  # from which medians are computed
-BATCH_CELLS = 1_000_000  # of a batch of rows
+INFERRED_ROWS = 20_000  # from which kinds of columns are inferred
+SAMPLED_CELLS = 1_000_000  # from which medians are computed
+BATCH_CELLS = 500_000  # of a batch of rows
 
 
 @dataclass(frozen=True, eq=False)

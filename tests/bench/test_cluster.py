@@ -1,0 +1,52 @@
+"""Cells on the workers of a cluster."""
+
+import pytest
+
+from immax.bench.cluster import run_on_cluster
+from immax.bench.plan_file import parse_plan
+from immax.bench.run import run_cells
+from immax.bench.store import Store
+
+distributed = pytest.importorskip("distributed")
+PLAN = parse_plan(
+    {
+        "name": "spread",
+        "title": "Spread over a cluster",
+        "runs": 2,
+        "models": ["linear"],
+        "methods": ["ce", "immax"],
+        "data": {"names": ["made_up_images"], "share": 0.5},
+        "imbalance": {"kind": "long_tailed", "ratios": [10]},
+        "selection": {"folds": 2, "lams": [0.01], "powers": [0.0]},
+    }
+)
+
+
+@pytest.fixture
+def scheduler():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_one_store_for_all_workers(tmp_path, scheduler):
+    alone = Store(tmp_path / "alone.db", PLAN)
+    run_cells(alone)
+    spread = Store(tmp_path / "spread.db", PLAN)
+    assert run_on_cluster(spread, scheduler, limit=1) == 0
+    assert spread.counts()["done"] == 1
+    assert run_on_cluster(spread, scheduler) == 0
+    assert spread.counts() == alone.counts()
+    expected = {record.cell.id: record.result.to_json() for record in alone.records()}
+    assert {record.cell.id: record.result.to_json() for record in spread.records()} == expected
+    alone.close()
+    spread.close()
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr("immax.bench.cluster.CONNECT", 0.5)
+    store = Store(tmp_path / "spread.db", PLAN)
+    with pytest.raises(ValueError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
+        run_on_cluster(store, "tcp://127.0.0.1:9")
+    store.close()
