@@ -6,7 +6,8 @@ them. Each solver is run with ever smaller tolerances (LinearSVC: with ever more
 run that ends within a relative 1e-6 of the lowest objective of all solvers counts. The ratio is
 our time over that of the fastest peer. The last line gives our time with the theory's margins.
 
-    python benchmarks/linear.py [--shapes tall wide …] [--losses logistic hinge] [--memory]
+    python benchmarks/linear.py [--shapes tall wide …] [--losses logistic hinge] [--limit 10]
+        [--memory]
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ def run_settings(
     fit: Callable[[float], Any],
     measure: Callable[[Any], float],
     enough: float,
+    limit: float = LIMIT,
 ) -> list[Run]:
     """Fit with one setting after the other until the objective is low enough or time is up."""
     runs: list[Run] = []
@@ -93,12 +95,12 @@ def run_settings(
         model = fit(setting)
         seconds = time.perf_counter() - start
         runs.append(Run(name, setting, seconds, measure(model)))
-        if seconds > LIMIT or runs[-1].objective <= enough:
+        if seconds > limit or runs[-1].objective <= enough:
             break
     return runs
 
 
-def compare(shape: str, loss: str) -> None:
+def compare(shape: str, loss: str, limit: float = LIMIT) -> None:
     """Print the times of all solvers on one data set."""
     X, y = SHAPES[shape]()
 
@@ -114,7 +116,7 @@ def compare(shape: str, loss: str) -> None:
     )
     for name, tolerances, make in peers(loss, X, y, C):
         runs += run_settings(
-            name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure, enough
+            name, tolerances, lambda tol, m=make: m(tol).fit(X, y), measure, enough, limit
         )
     best = min(run.objective for run in runs)
     fastest: dict[str, Run] = {}
@@ -209,6 +211,9 @@ def main() -> None:
     parser.add_argument(
         "--memory", action="store_true", help="also peak memory, in fresh processes"
     )
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="seconds, after which a peer gets no more tries"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(
@@ -219,7 +224,7 @@ def main() -> None:
     print(f"peers that are not installed: {', '.join(missing) or 'none'}", flush=True)
     for loss in arguments.losses:
         for shape in arguments.shapes:
-            compare(shape, loss)
+            compare(shape, loss, arguments.limit)
             if arguments.memory and loss == "logistic":
                 memory(shape, loss)
 

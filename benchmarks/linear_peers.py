@@ -6,6 +6,7 @@ are installed (``pip install glum snapml scikit-learn-intelex``); others are nam
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Self
@@ -16,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 Peer = tuple[str, list[float], Callable[[float], Any]]
 OPTIONAL = {"glum": "glum", "snapml": "snapml", "sklearnex": "scikit-learn-intelex"}
+BIAS_FEATURE = 10.0
 TOLERANCES = [10 ** (-k / 2) for k in range(4, 17)]
 
 
@@ -46,7 +48,10 @@ class Glum:
 
 
 class SnapML:
-    """Snap ML's logistic regression, whose bias is a feature that is hardly penalised."""
+    """Snap ML's logistic regression, whose bias is a feature that is hardly penalised.
+
+    With a feature of 100 it does not converge. Its ``intercept_`` is the feature's coefficient.
+    """
 
     def __init__(self, C: float, tol: float) -> None:
         self.C, self.tol = C, tol
@@ -59,11 +64,11 @@ class SnapML:
             tol=self.tol,
             max_iter=10_000,
             fit_intercept=True,
-            intercept_scaling=100.0,
-            n_jobs=2,
+            intercept_scaling=BIAS_FEATURE,
+            n_jobs=int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
         ).fit(X, y)
         self.coef_ = np.atleast_2d(np.asarray(model.coef_, dtype=float))
-        self.intercept_ = np.atleast_1d(np.asarray(model.intercept_, dtype=float))
+        self.intercept_ = BIAS_FEATURE * np.atleast_1d(np.asarray(model.intercept_, dtype=float))
         return self
 
 

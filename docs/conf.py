@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 import immax
 
 DOCS = Path(__file__).parent
@@ -32,7 +34,7 @@ root_doc = "index"
 nitpicky = True
 smartquotes = False
 toc_object_entries_show_parents = "hide"
-suppress_warnings = ["config.cache"]  # the order of the gallery is a function
+suppress_warnings = ["config.cache"]  # the order of the gallery is an object
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -44,10 +46,14 @@ autodoc_inherit_docstrings = False
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+SECTIONS = ("margins", "probabilities", "decisions", "models", "networks", "scale", "theory")
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": "plot_",
+    "subsection_order": ExplicitOrder(
+        [f"../examples/gallery/{name}" for name in SECTIONS],
+    ),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -64,6 +70,7 @@ html_static_path = ["static"]
 html_css_files = ["immax.css"]
 html_favicon = "static/logo.svg"
 html_copy_source = False
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "immax", "image_light": "static/logo.svg", "image_dark": "static/logo.svg"},

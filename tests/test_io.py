@@ -1,6 +1,8 @@
 """Model files: round trips, and files that are refused."""
 
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -170,6 +172,15 @@ def test_a_file_of_the_first_release_still_loads():
         ],
         atol=1e-5,
     )
+
+
+def test_model_files_do_not_import_pytorch_and_dask():
+    pytest.importorskip("torch")
+    code = "import sys; from immax.io import _import_skops; _import_skops(); print(*sys.modules)"
+    call = [sys.executable, "-c", code]
+    loaded = set(subprocess.check_output(call, text=True).split())
+    assert "skops.io" in loaded
+    assert not {"torch", "dask", "sklearn.externals.array_api_compat.torch"} & loaded
 
 
 def test_files_with_classes_that_have_moved_since_predict_as_they_did():

@@ -18,8 +18,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import sys
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,6 +42,9 @@ MOST_BYTES = 512 * 2**20
 """The largest size of a model file, packed and unpacked, unless another limit is given."""
 MOST_MEMBERS = 10_000
 BLOCK = 2**20  # bytes that are hashed at a time
+# skops lists the estimators of scikit-learn, which imports all of its packages. These would import
+# PyTorch and Dask where they are installed, which takes seconds, and have no estimators.
+UNUSED = tuple(f"sklearn.externals.array_api_compat.{name}" for name in ("cupy", "dask", "torch"))
 MOVED = {
     ("immax.kernel", "IMMAXSVC"): "immax.kernels.svc",
     ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
@@ -291,11 +296,24 @@ def _too_large(path: str | Path, max_bytes: int) -> str:
 
 def _import_skops() -> _Skops:
     try:
-        import skops.io
+        with _not_imported(UNUSED):
+            import skops.io
     except ModuleNotFoundError as error:
         raise ImportError('model files need skops: pip install "immax[cli]"') from error
     module: _Skops = skops.io
     return module
+
+
+@contextmanager
+def _not_imported(names: Sequence[str]) -> Iterator[None]:
+    """Refuse the import of modules that have not been imported yet."""
+    refused = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(refused))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in refused:
+            sys.modules.pop(name, None)
 
 
 def _converted(data: bytes) -> bytes:

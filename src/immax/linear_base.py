@@ -282,7 +282,11 @@ class LinearClassifier(
 
     @available_if(has_proba)
     def predict_proba(self, X: Features) -> Array:
-        """Return class probabilities, exact for the loss at its optimum.
+        """Return class probabilities, by the link that inverts the loss.
+
+        They are exact where the scores minimise the expected loss at every x. Linear scores can do
+        so for equal margins, where the true log-odds are linear; for unequal margins they are then
+        off, the more so the larger the spread of the margins.
 
         Parameters
         ----------

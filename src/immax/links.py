@@ -42,7 +42,11 @@ BLOCK_ENTRIES = 2**16  # of the largest temporary array, which then stays in the
 def immax_proba(
     scores: ArrayLike, rho: ArrayLike, loss: str = "logistic", *, expected_calls: int = 1
 ) -> Array:
-    """Return the exact class probabilities of an IMMAX model's scores.
+    """Return the class probabilities that an IMMAX model's scores determine.
+
+    They are exact where the scores minimise the expected loss at every x, as those of a rich model
+    do up to its training error. Linear scores with unequal margins may not: see "When
+    probabilities are exact" in the user guide.
 
     Parameters
     ----------
@@ -112,12 +116,12 @@ def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
 
 
 def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) -> Array:
-    """Return the exact class probabilities of scores trained with a catalogue method.
+    """Return the class probabilities that scores of a catalogue method determine.
 
     They invert the method's conditional risk, so that class weights, offsets and focus do
-    not bias them. With row k of A the expected softmax of a sample of class k, and q its
-    stationary distribution, ``P_k ∝ q_k temperature_k / (weight_k F'_k)``, where F' is the
-    slope of the focal factor.
+    not bias them, and are exact where the scores minimise it, as in ``immax_proba``. With row k
+    of A the expected softmax of a sample of class k, and q its stationary distribution,
+    ``P_k ∝ q_k temperature_k / (weight_k F'_k)``, where F' is the slope of the focal factor.
 
     Parameters
     ----------

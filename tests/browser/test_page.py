@@ -135,12 +135,13 @@ def costs_page(tmp_path_factory):
     X = pd.DataFrame({"a": rng.normal(size=240) + 1.5 * rare})
     y = pd.Series(np.where(rare, "<i>fraud</i>", "ok"))
     protocol = Protocol(folds=3, aim=Costs({"<i>fraud</i>": 10, "ok": 1}))
-    comparison = compare(X, y, methods=["weights"], protocol=protocol)
+    comparison = compare(X, y, methods=["weights", "immax"], protocol=protocol)
     verdict = answer(comparison)
-    models = {verdict.recommended: refit(comparison, verdict.recommended)}
+    models = {name: refit(comparison, name) for name in {verdict.recommended, "immax"}}
     path = tmp_path_factory.mktemp("costs") / "report.html"
     write_report(path, comparison, verdict, models, About("a.csv", "y", "immax compare", 1.0))
-    return path, comparison.pooled(verdict.recommended), rule_of(models[verdict.recommended][-1])
+    pooled = comparison.pooled(verdict.recommended, for_decisions=True)
+    return path, pooled, rule_of(models[verdict.recommended][-1])
 
 
 SLIDER = """
@@ -189,6 +190,20 @@ def test_the_slider_moves_the_threshold_and_updates_matrix_and_costs(costs_page,
     assert f"Cost {(10 * missed + alarms) / len(y):.4g}"[:9] in found["start"]["words"]
     assert f"{100 * missed + alarms:,} in all" in found["dear"]["words"]
     assert "predicted to be <i>fraud</i>" in found["start"]["words"]
+
+
+def test_margins_and_class_weights_of_an_aim_are_shown(costs_page):
+    script = """
+      const part = document.getElementById("margins");
+      return {words: part.querySelector("p").textContent.replace(/\\s+/g, " "),
+              figures: part.querySelectorAll("svg.figure").length,
+              shares: document.querySelectorAll("#shares tbody tr").length};
+    """
+    found, console = browse(costs_page[0], script)
+    assert console == []
+    assert re.search(r"power -?\d\.\d+ of margins, the power \d\.\d+ of weights", found["words"])
+    assert "predict <i>fraud</i> when its probability is at least 0.09" in found["words"]
+    assert (found["figures"], found["shares"]) == (2, 3)
 
 
 def test_the_slider_of_many_classes_moves_the_weight_of_the_rarest(page):

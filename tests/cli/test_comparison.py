@@ -97,7 +97,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1, errors
+    assert process.returncode == 130, errors
     assert "run the same command again to resume" in errors
     kept = set(tmp_path.rglob("*.npz"))
     assert 0 < len(kept) < 9

@@ -22,7 +22,7 @@ from immax.errors import WrongCall
         (OSError("disk full"), 1, "disk full"),
         (TimeoutError(), 1, "TimeoutError"),
         (ImportError("needs pandas"), 1, "needs pandas"),
-        (KeyboardInterrupt(), 1, "interrupted; run the same command again to resume"),
+        (KeyboardInterrupt(), 130, "interrupted; run the same command again to resume"),
         (
             KeyError("rho"),
             1,

@@ -57,6 +57,20 @@ def test_several_processes_give_the_same_results(eager, monkeypatch, lose_after)
     assert labels(alone) == labels(together)
 
 
+def test_many_fits_are_shared_from_the_start_and_stored_ones_need_no_process(
+    eager, monkeypatch, tmp_path
+):
+    started = []
+    monkeypatch.setattr(fold_queue, "SECONDS_ALONE", 10**6)
+    monkeypatch.setattr(fold_queue._Workers, "start", lambda self, count: started.append(count))
+    X, y = mixed_table(90)
+    for many, expected in ((7, []), (6, [1]), (1, [1])):  # the last comparison is stored
+        monkeypatch.setattr(fold_queue, "MANY_FITS", many)
+        folder = tmp_path if many < 7 else None
+        compare(X, y, methods=["ce"], protocol=Protocol(folds=3), n_jobs=2, keep=folder)
+        assert started == expected
+
+
 def test_progress_names_what_runs_and_how_long_it_will_take(eager):
     seen = []
     compare(

@@ -34,6 +34,15 @@ def test_repeats_and_seeds_give_other_folds():
     assert np.sort(other).tolist() == second  # the seeds of repeats follow each other
 
 
+def test_repeats_for_open_answers_follow_the_others():
+    codes = np.repeat([0, 1], [60, 12])
+    both = Protocol(folds=3, repeats=2).splits(codes)
+    own = Protocol(folds=3, max_repeats=2)
+    assert own.planned_folds == 3
+    for a, b in zip(own.splits(codes), both, strict=True):
+        np.testing.assert_array_equal(a.test, b.test)
+
+
 def test_a_class_may_have_fewer_rows_than_there_are_folds():
     codes = np.repeat([0, 1], [30, 3])
     assert len(Protocol(folds=5).splits(codes)) == 5
@@ -45,6 +54,7 @@ def test_a_class_may_have_fewer_rows_than_there_are_folds():
         ({"metric": "macro_f2"}, "did you mean 'macro_f1'"),
         ({"folds": 1}, "at least 2 folds"),
         ({"repeats": 0}, "1 repeat"),
+        ({"repeats": 3, "max_repeats": 2}, "max_repeats must be at least repeats, 3; got 2"),
     ],
 )
 def test_impossible_protocols_are_refused(settings, message):

@@ -60,7 +60,57 @@ def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "__version__", "0.2.0")
     X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
     compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["d1bdba438ba28656"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cd36a3e30deade60"]
+
+
+def test_folds_do_not_depend_on_the_number_of_repeats(tmp_path, monkeypatch):
+    X, y = mixed_table(90)
+    first = compare(X, y, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
+    fits = []
+    fit = fold_fits.fit_candidate
+    monkeypatch.setattr(
+        fold_fits, "fit_candidate", lambda *arguments: fits.append(1) or fit(*arguments)
+    )
+    more = compare(X, y, methods=[], protocol=Protocol(folds=2, repeats=2), keep=tmp_path)
+    assert len(fits) == 2
+    a, b = first.fold_results["logistic"], more.fold_results["logistic"]
+    np.testing.assert_array_equal(a[1].labels, b[1].labels)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("answers", "repeats"), [([False], 1), ([True, False], 2), ([True, True], 3)]
+)
+def test_rows_are_split_again_while_the_answer_is_open(monkeypatch, answers, repeats, n_jobs):
+    asked = iter(answers)
+    monkeypatch.setattr(running, "is_open", lambda comparison: next(asked))
+    X, y = mixed_table(90)
+    protocol = Protocol(folds=2, max_repeats=3)
+    found = compare(X, y, methods=["ce"], protocol=protocol, n_jobs=n_jobs)
+    assert found.repeats == repeats
+    fixed = compare(X, y, methods=["ce"], protocol=Protocol(folds=2, repeats=repeats))
+    for name in ("logistic", "ce"):
+        for a, b in zip(found.fold_results[name], fixed.fold_results[name], strict=True):
+            np.testing.assert_array_equal(a.labels, b.labels)
+    split_again = "split" in answer(found).sentence.partition("The rows were")[2]
+    assert split_again == (repeats > 1)
+
+
+def test_no_repeat_begins_that_would_not_be_finished_in_time(monkeypatch):
+    monkeypatch.setattr(running, "is_open", lambda comparison: True)
+    fit = fold_fits.fit_candidate
+
+    def slow(*arguments):
+        time.sleep(0.4)
+        return fit(*arguments)
+
+    monkeypatch.setattr(fold_fits, "fit_candidate", slow)
+    protocol = Protocol(folds=2, max_repeats=50)
+    X, y = mixed_table(60)
+    found = compare(X, y, methods=[], protocol=protocol, time_limit=6.0)
+    assert 1 <= found.repeats <= 7
+    assert len(found.splits) % 2 == 0
+    assert "Only" not in answer(found).sentence
 
 
 def test_a_damaged_fold_is_fitted_again(tmp_path):
@@ -168,7 +218,8 @@ def test_nothing_is_learnt_from_noise():
     X.columns = [f"x{k}" for k in X]
     X["kind"] = rng.choice(list("abcdefghij"), 240)
     y = pd.Series(rng.choice(["common", "rare"], 240, p=[0.7, 0.3]))
-    names = ["weights", "threshold", "smote", "immax", "immax_svc", "svm", "xgb"]
+    names = ["weights", "threshold", "smote", "immax", "immax_hinge", "immax_svc", "svm"]
+    names += ["xgb", "immax_xgb"]
     comparison = compare(X, y, methods=names, protocol=Protocol("balanced_accuracy", folds=3))
     verdict = answer(comparison)
     assert len(verdict.rows) == len(names) + 1

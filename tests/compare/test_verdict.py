@@ -1,6 +1,7 @@
 """Rankings, intervals and recommendations."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,9 @@ import pytest
 from mixed_table import mixed_table
 
 from immax.compare import Protocol, answer, compare, refit
+from immax.compare import verdict as verdict_module
 from immax.compare.gains import GroupedValues
+from immax.compare.verdict import is_open
 from immax.decisions import rule_of
 from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
@@ -56,6 +59,38 @@ def test_a_clear_gain_is_recommended(rings):
     assert best.p < 0.001
     assert "better than" in verdict.sentence
     assert "logistic" not in verdict.ties
+
+
+def test_an_answer_is_open_if_the_best_method_is_ahead_without_certainty(rings, monkeypatch):
+    assert not is_open(rings)  # certain
+    found = answer(rings)
+    for p, expected in ((0.04, False), (0.06, True), (0.4, True), (0.6, False)):
+        other = replace(found, rows=(replace(found.rows[0], p=p), *found.rows[1:]))
+        monkeypatch.setattr(verdict_module, "answer", lambda _, other=other: other)
+        assert is_open(rings) is expected
+    plain = replace(found, rows=(found.row("logistic"),))
+    monkeypatch.setattr(verdict_module, "answer", lambda _: plain)
+    assert not is_open(rings)
+
+
+def test_looking_again_is_paid_for(rings):
+    """The same folds, as if those of the second repeat had followed because of an open answer."""
+    rng = np.random.default_rng(0)
+    flip = rng.random((6, 100)) < 0.3
+    results = {
+        name: tuple(
+            replace(result, labels=np.where(flip[k], 1 - result.labels, result.labels))
+            for k, result in enumerate((*own, *own))
+        )
+        for name, own in rings.fold_results.items()
+    }
+    splits = (*rings.splits, *rings.splits)
+    planned = replace(rings, splits=splits, fold_results=results)
+    planned = replace(planned, protocol=replace(rings.protocol, repeats=2))
+    opened = replace(planned, protocol=replace(rings.protocol, max_repeats=2))
+    for row in answer(planned).rows:
+        if row.name != "logistic":
+            assert answer(opened).row(row.name).p == pytest.approx(min(1, 2 * row.p))
 
 
 def test_ties_go_to_the_simplest_or_to_the_best(rings):

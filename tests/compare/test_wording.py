@@ -74,6 +74,10 @@ def test_what_the_time_limit_cut_off_is_named_and_nothing_is_said_about_it():
         "Only 3 of 5 folds were finished within the time limit; the figures are for these.",
         "IMMAX XGBoost and linear SVM were not finished in time: nothing is said about them.",
     ]
+    more = SimpleNamespace(splits=[1] * 15, planned_folds=5, unfinished={}, repeats=3)
+    assert describe_limits(more) == [
+        "The rows were split 3 times, because the answer was open.",
+    ]
     one = SimpleNamespace(splits=[1] * 5, planned_folds=5, unfinished={"svm": 0})
     text = "linear SVM was not finished in time: nothing is said about it."
     assert describe_limits(one) == [text]

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from immax.decisions import Costs, fit_rule
 from immax.decisions.rules import Rule, check_proba, threshold_gains
 from immax.links import decide
 
@@ -132,3 +133,25 @@ def test_wrong_rules(options):
         Rule(np.arange(2), **options)
     with pytest.raises(ValueError, match="one per class"):
         two(0.5).for_prior([0.5, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("aim", ["accuracy", "balanced_accuracy", "f1_macro", "costs", "abstain"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_array_of_gains_is_the_whole_rule(aim, n_classes):
+    """As another program would apply it: the last of the largest entries of a product."""
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.ones(n_classes), 200)
+    y = rng.integers(n_classes, size=200)
+    costs = 1.0 - np.eye(n_classes)
+    if aim == "abstain":
+        aim = Costs(costs, abstain=0.3)
+    elif aim == "costs":
+        aim = Costs(costs * 7)
+    rule = fit_rule(proba, y, aim)
+    for row, decision in zip(proba, rule.decide(proba), strict=True):
+        values = [sum(row[k] * rule.gains[k, j] for k in range(n_classes))
+                  for j in range(rule.gains.shape[1])]  # fmt: skip
+        best = max(values)
+        assert values[decision] == pytest.approx(best)
+        later = values[decision + 1 :]
+        assert not later or max(later) < best + 1e-12

@@ -114,6 +114,25 @@ def test_nothing_is_fitted_to_folds_for_rules_that_depend_on_no_samples():
         assert Counting.fits == expected
 
 
+def test_only_some_of_the_folds_may_be_used():
+    X, y = sample()
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))[:2]
+    search = AimSearch(LogisticRegression(), GRID, folds, scorers(y, "f1"), decide=True).fit(X, y)
+    assert 0 < search.best_scores_["f1"] <= 1
+
+
+def test_a_race_fits_the_better_half_to_the_other_folds():
+    X, y = sample()
+    Counting.fits = 0
+    grid, asked = {"C": [1e-4, 1e-3, 1e-2, 1.0]}, scorers(y, "f1")
+    race = AimSearch(Counting(), grid, 3, asked, decide=True, race=True).fit(X, y)
+    assert Counting.fits == 4 + 2 * 2 + 1
+    kept = {"C": [1e-2, 1.0]}
+    assert race.best_params_["f1"]["C"] in kept["C"]
+    both = AimSearch(LogisticRegression(), kept, 3, asked, decide=True).fit(X, y)
+    assert race.for_aim("f1").rule == both.for_aim("f1").rule
+
+
 def test_a_classifier_of_its_own_for_every_aim():
     X, y = sample()
     made = []

@@ -26,6 +26,8 @@ NEEDS = {
     "torch_distributed": ["torch"],
     "torch_skorch": ["torch", "skorch"],
     "torch_huggingface": ["torch", "transformers", "accelerate"],
+    "torch_refit_head": ["torch", "pandas", "safetensors"],
+    "torch_compare_heads": ["torch", "safetensors"],
 }
 ARGUMENTS = {"kernel_large": ["--samples", "1000"]}
 SMALLER = {
@@ -43,6 +45,8 @@ PRINTS = {
     "torch_distributed": "2 processes",
     "torch_skorch": "probabilities sum to 1.0000 to 1.0000",
     "torch_huggingface": "probabilities sum to 1.0000 to 1.0000",
+    "torch_refit_head": "with a refitted head",
+    "torch_compare_heads": "| head: IMMAX, searched margins |",
 }
 IN_PROCESSES_OF_THEIR_OWN = ["torch_distributed"]
 

@@ -1,40 +1,23 @@
-"""Boosted trees in ONNX."""
+"""Ensembles of trees in ONNX against the same trees by hand."""
 
 import numpy as np
 import pytest
-from onnx_models import assert_same, evaluate
-from sklearn.datasets import make_classification
+from onnx_models import evaluate
 
-from immax.onnx import to_onnx
-from immax.onnx.trees import add_tree_scores
+from immax.onnx.trees import TreeRows
 
-pytest.importorskip("xgboost", reason="needs xgboost")
-from immax.boosting import IMMAXXGBClassifier
+X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, np.nan], [np.nan, 5.0]])
 
 
-def sample(classes):
-    X, y = make_classification(
-        300, 6, n_informative=5, n_redundant=0, n_classes=classes, random_state=0
-    )
-    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    return X.astype(np.float32).astype(float), y
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("aim", [None, "balanced_accuracy"])
-def test_trees_with_missing_values(classes, aim):
-    X, y = sample(classes)
-    model = IMMAXXGBClassifier(n_estimators=15, max_depth=3, aim=aim, n_jobs=1).fit(X, y)
-    scores = evaluate(X, lambda graph, h: add_tree_scores(graph, h, model))
-    expected = model.decision_function(X).reshape(len(X), -1)
-    np.testing.assert_allclose(scores, expected, atol=1e-5)
-    assert_same(model, to_onnx(model), X)
-
-
-def test_early_stopping_and_another_method():
-    X, y = sample(3)
-    model = IMMAXXGBClassifier(
-        n_estimators=30, max_depth=2, method="la", early_stopping_rounds=2, n_jobs=1
-    )
-    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
-    assert_same(model, to_onnx(model), X)
+@pytest.mark.parametrize(("mode", "at_threshold"), [("BRANCH_LT", 20.0), ("BRANCH_LEQ", 10.0)])
+@pytest.mark.parametrize("single", [False, True])
+def test_two_trees_of_two_scores(mode, at_threshold, single):
+    rows = TreeRows(mode)
+    rows.add_branch(0, 0, 0, 1.0, (1, 2), missing_is_true=True)
+    rows.add_leaf(0, 1, 0, 10.0)
+    rows.add_leaf(0, 2, 0, 20.0)
+    rows.add_branch(1, 0, 1, 0.5, (1, 2), missing_is_true=False)
+    rows.add_leaf(1, 1, 1, -1.0)
+    rows.add_leaf(1, 2, 1, 1.0)
+    found = evaluate(X, lambda graph, h: rows.add_scores(graph, h, 2, single))
+    np.testing.assert_allclose(found, [[10, 1], [at_threshold, -1], [20, 1], [10, 1]])

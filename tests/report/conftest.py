@@ -26,6 +26,7 @@ def make_comparison(codes, classes, predictions, X):
     counts = np.bincount(codes, minlength=len(classes))
     return SimpleNamespace(
         protocol=protocol,
+        repeats=2,
         scorer=protocol.scorer(classes, counts),
         X=X,
         schema=describe_columns(X),

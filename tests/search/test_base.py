@@ -84,8 +84,8 @@ def test_a_picture_of_the_search(binary, tmp_path):
     matplotlib.pyplot.close(ax.figure)
     with pytest.raises(ValueError, match="not been fitted"):
         IMMAXClassifierCV().plot()
-    with pytest.raises(ValueError, match="one parameter"):
-        IMMAXClassifierCV(family="free", lams=[0.1], n_margins=6, cv=2).fit(X, y).plot()
+    with pytest.raises(ValueError, match="at most 20 points"):
+        IMMAXClassifierCV(family="free", lams=[0.1], n_margins=25, cv=2).fit(X, y).plot()
 
 
 def test_decisions_are_made_by_the_fit_that_the_rule_is_for(binary):

@@ -14,7 +14,7 @@ from immax.datasets import gaussian_mixture
 from immax.theory import certificate
 
 sizes = np.array([100, 300, 1000, 3000, 10_000, 30_000, 100_000])
-bounds, training, test = [], [], []
+bounds, test = [], []
 for size in sizes:
     counts = np.array([size - size // 10, size // 10])
     X, y, mixture = gaussian_mixture(counts, d=5, separation=6.0, random_state=0)
@@ -22,7 +22,6 @@ for size in sizes:
     model = IMMAXClassifier(lam=1e-3).fit(X, y)
     found = certificate(model, X, y)
     bounds.append(found.best.total)
-    training.append(found.training_error)
     test.append(1 - model.score(X_test, y_test))
     print(f"{size:7} samples: bound {bounds[-1]:.3f}, test error {test[-1]:.4f}")
 

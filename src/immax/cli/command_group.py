@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from immax.cli.errors import ErrorReportingGroup
+from immax.cli.interrupts import raise_when_interrupted
 
 if TYPE_CHECKING:
     from typer import Context
@@ -94,7 +95,9 @@ class CommandGroup(ErrorReportingGroup):
         """
         if self._listing or cmd_name not in COMMANDS:
             return self.commands.get(cmd_name)
-        return _import_command(cmd_name)
+        command = _import_command(cmd_name)
+        raise_when_interrupted()
+        return command
 
     def format_help(self, ctx: Context, formatter: object) -> None:  # type: ignore[override]
         """Write the help of the group.

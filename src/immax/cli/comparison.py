@@ -30,6 +30,7 @@ METRIC_HELP = (
     "data set that comes with the package, the balanced accuracy."
 )
 DEMO_METRIC = "balanced_accuracy"
+MOST_REPEATS = 5  # by themselves, within a time limit
 METHODS_HELP = (
     f"Methods to compare, separated by commas, or 'all': {', '.join(CANDIDATES)}. "
     f"By default: {', '.join(DEFAULT)}, as far as they suit the data."
@@ -69,6 +70,16 @@ def compare(
     repeats: Annotated[
         int, typer.Option(min=1, help="How often the rows are split into folds.")
     ] = 1,
+    max_repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="While the best method is not certainly better than plain logistic regression, "
+            f"split the rows again, up to this many times; by default {MOST_REPEATS} with "
+            "--time-limit if there is time, and else as --repeats says.",
+            show_default=False,
+        ),
+    ] = None,
     time_limit: Annotated[
         str | None,
         typer.Option(help="Such as 90s, 10m or 1h. Folds that are finished by then count."),
@@ -110,7 +121,9 @@ def compare(
     data = read_comparison_data(file, target, rows, seed, options)
     classes = np.unique(as_labels(data.y))
     purpose = purposes.resolve(classes, DEMO_METRIC if file is None else "accuracy")
-    protocol = Protocol(purpose.metric, folds, repeats, seed, purpose.aim)
+    if max_repeats is None and limit is not None:
+        max_repeats = max(repeats, MOST_REPEATS)
+    protocol = Protocol(purpose.metric, folds, repeats, seed, purpose.aim, max_repeats)
     for notice in data.notices:
         typer.echo(f"immax: {notice}", err=True)
     with FoldBar() as bar:

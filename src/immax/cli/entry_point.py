@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from immax.cli.interrupts import exit_when_interrupted
+
 __all__ = ["main"]
 
 
@@ -13,9 +15,10 @@ def main() -> None:
     Raises
     ------
     SystemExit
-        Always, with code 0 (done), 1 (the job failed), 2 (the call was wrong) or 141 (nobody reads
-        the output any more).
+        Always, with code 0 (done), 1 (the job failed), 2 (the call was wrong), 130 (interrupted)
+        or 141 (nobody reads the output any more).
     """
+    exit_when_interrupted()
     try:
         if sys.argv[1:] == ["--version"]:
             from immax import __version__
@@ -28,8 +31,5 @@ def main() -> None:
             raise
         message = 'immax: the command needs Typer and Rich: pip install "immax[cli]"'
         print(message, file=sys.stderr)
-        raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        print("immax: interrupted", file=sys.stderr)
         raise SystemExit(1) from None
     app()

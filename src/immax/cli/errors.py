@@ -1,6 +1,6 @@
 """Errors of the command: one line each, with the traceback on request.
 
-The exit code is 2 if the call was wrong and 1 if the job failed.
+The exit code is 2 if the call was wrong, 1 if the job failed and 130 if it was interrupted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from immax.cli.interrupts import INTERRUPTED
 from immax.errors import WrongCall
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _describe(error: BaseException) -> _Failure:
     if isinstance(error, OSError | ImportError | ValueError):
         return _Failure(text, 1)
     if isinstance(error, KeyboardInterrupt):
-        return _Failure("interrupted; run the same command again to resume", 1)
+        return _Failure("interrupted; run the same command again to resume", INTERRUPTED)
     kind = type(error).__name__
     line = kind if text == kind else f"{kind}: {text}"
     return _Failure(f"unexpected error: {line}; run again with {DEBUG} for the traceback", 1)
@@ -75,7 +76,8 @@ def report_errors(debug: bool = False) -> Iterator[None]:
     Raises
     ------
     typer.Exit
-        With code 2 if the call was wrong, 1 if the job failed, and 141 if the output was closed.
+        With code 2 if the call was wrong, 1 if the job failed, 130 if it was interrupted, and 141
+        if the output was closed.
     """
     try:
         yield
@@ -144,7 +146,7 @@ class ErrorReportingGroup(TyperGroup):
             sys.exit(_show_usage_error(error))
         except KeyboardInterrupt:
             typer.echo("immax: interrupted", err=True)
-            sys.exit(1)
+            sys.exit(INTERRUPTED)
         sys.exit(_flushed(code if isinstance(code, int) else 0))
 
 

@@ -65,6 +65,21 @@ class FoldCache:
     def _path(self, method: str, fold: int) -> Path | None:
         return None if self._folder is None else self._folder / f"{method}-{fold}.npz"
 
+    def holds(self, method: str, fold: int) -> bool:
+        """Return whether there is a stored result, which may turn out to be damaged.
+
+        Parameters
+        ----------
+        method : str
+        fold : int
+
+        Returns
+        -------
+        bool
+        """
+        path = self._path(method, fold)
+        return path is not None and path.is_file()
+
     def load(self, method: str, fold: int) -> FoldResult | None:
         """Return a stored result, or None if there is none that can be read.
 

@@ -19,7 +19,8 @@ from immax.evaluation.candidates import PLAIN
 
 __all__ = ["FoldProgress", "FoldQueue", "OnProgress"]
 
-SECONDS_ALONE = 1.0  # of fits, before other processes are started
+MANY_FITS = 20  # for so many, other processes are started at once
+SECONDS_ALONE = 1.0  # of fits, before other processes are started for fewer
 SECONDS_WORTH = 4.0  # of fits that are left: fewer are not worth the start of a process
 
 
@@ -83,27 +84,39 @@ class FoldQueue:
         on_progress: OnProgress | None = None,
     ) -> None:
         self._data, self._cache = data, cache
+        self._lock = threading.Condition()  # its lock may be taken again by its owner
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._on_fold, self._on_progress = on_fold, on_progress
-        self._waiting = deque(
-            FoldTask(name, fold) for fold in range(len(data.splits)) for name in methods
-        )
-        self._total = len(self._waiting)
+        self._methods, self._start = methods, time.monotonic()
+        self._waiting = deque[FoldTask]()
+        self._n_folds = self._total = 0
+        self._closed = False
+        self._add_folds(data.protocol.planned_folds)
         self._running: list[FoldTask] = []
         self._seconds = dict.fromkeys(methods, 0.0)
         self._abandoned: set[str] = set()
         self._error: Exception | None = None
-        self._lock = threading.Condition()  # its lock may be taken again by its owner
         self.results: dict[str, dict[int, FoldResult]] = {name: {} for name in methods}
         self.failed: dict[str, str] = {}
 
-    def run(self, n_jobs: int) -> None:
+    def _add_folds(self, count: int) -> None:
+        folds = range(self._n_folds, self._n_folds + count)
+        with self._lock:
+            self._waiting.extend(FoldTask(name, fold) for fold in folds for name in self._methods)
+            self._n_folds += count
+            self._total = self._n_folds * len(self._methods)
+            self._lock.notify_all()
+
+    def run(self, n_jobs: int, go_on: Callable[[int], bool] | None = None) -> None:
         """Make all fits, or as many as the time allows.
 
         Parameters
         ----------
         n_jobs : int
             The number of processes, this one included.
+        go_on : callable, optional
+            Called with the number of folds when all of them are finished. If it returns True, the
+            next repeat follows, if there is one and probably enough time for it.
 
         Raises
         ------
@@ -113,12 +126,19 @@ class FoldQueue:
         fitter, workers = FoldFitter(self._data), _Workers(self._data, self._work)
         try:
             with _one_thread(n_jobs > 1):
-                while self._is_unfinished():  # again if a process was lost
-                    for _ in self._work(fitter, report=True):
-                        if n_jobs > 1 and not workers and self._is_worth_more_processes():
-                            workers.start(n_jobs - 1)
-                    self._wait_for_others()
+                if n_jobs > 1 and self._n_missing() >= MANY_FITS:
+                    workers.start(n_jobs - 1)
+                while True:
+                    while self._is_unfinished():  # again if a process was lost
+                        for _ in self._work(fitter, report=True):
+                            if n_jobs > 1 and not workers and self._is_worth_more_processes():
+                                workers.start(n_jobs - 1)
+                        self._wait_for_others()
+                    if go_on is None or not self._may_go_on() or not go_on(self._n_folds):
+                        break
+                    self._add_folds(self._data.protocol.folds)
         finally:
+            self._close()
             workers.stop()  # also those that have not started yet
         if self._error is not None:
             raise self._error
@@ -129,9 +149,23 @@ class FoldQueue:
     def _done(self) -> int:
         return sum(map(len, self.results.values()))
 
-    def _work(self, fitter: _Fitter, *, report: bool = False) -> Iterator[None]:
-        """Make one fit after the other until none is waiting."""
-        while (task := self._next()) is not None:
+    def _may_go_on(self) -> bool:
+        """Whether there is another repeat, and time for it if it takes as long as the others."""
+        folds, now = self._data.protocol.folds, time.monotonic()
+        if self._error is not None or self._n_folds + folds > len(self._data.splits):
+            return False
+        each = (now - self._start) / (self._n_folds / folds)
+        return self._deadline is None or now + each < self._deadline
+
+    def _close(self) -> None:
+        """Have the threads of other processes end, which wait for further fits."""
+        with self._lock:
+            self._closed = True
+            self._lock.notify_all()
+
+    def _work(self, fitter: _Fitter, *, report: bool = False, wait: bool = False) -> Iterator[None]:
+        """Make one fit after the other until none is waiting, or no further one will come."""
+        while (task := self._next(wait)) is not None:
             if report and self._on_fold is not None:
                 self._on_fold(task.method, self._done, self._total)
             cached = self._cache.load(task.method, task.fold)
@@ -153,6 +187,10 @@ class FoldQueue:
             self._record(task, outcome)
             yield
 
+    def _n_missing(self) -> int:
+        """Return the number of fits that the cache does not hold."""
+        return sum(not self._cache.holds(task.method, task.fold) for task in self._waiting)
+
     def _is_unfinished(self) -> bool:
         return bool(self._waiting) and self._error is None and not self._time_is_over()
 
@@ -161,15 +199,18 @@ class FoldQueue:
             while self._running:
                 self._lock.wait()
 
-    def _next(self) -> FoldTask | None:
+    def _next(self, wait: bool) -> FoldTask | None:
         with self._lock:
-            while self._is_unfinished():
-                task = self._waiting.popleft()
-                if task.method not in self.failed and task.method not in self._abandoned:
-                    self._running.append(task)
-                    self._report()
-                    return task
-            return None
+            while True:
+                while self._is_unfinished():
+                    task = self._waiting.popleft()
+                    if task.method not in self.failed and task.method not in self._abandoned:
+                        self._running.append(task)
+                        self._report()
+                        return task
+                if self._closed or not wait:
+                    return None
+                self._lock.wait()
 
     def _record(self, task: FoldTask, outcome: Outcome) -> None:
         with self._lock:
@@ -227,7 +268,7 @@ class FoldQueue:
 class _Workers:
     """Processes beside this one, each with a thread that hands it tasks."""
 
-    def __init__(self, data: FoldData, work: Callable[[WorkerProcess], Iterator[None]]) -> None:
+    def __init__(self, data: FoldData, work: Callable[..., Iterator[None]]) -> None:
         self._data, self._work = data, work
         self._processes: list[WorkerProcess] = []
         self._threads: list[threading.Thread] = []
@@ -247,7 +288,7 @@ class _Workers:
         """Hand tasks to a process from when it is ready: until then, others take them."""
         with suppress(WorkerLostError):
             process.wait_until_ready()
-            for _ in self._work(process):
+            for _ in self._work(process, wait=True):
                 pass
 
     def stop(self) -> None:

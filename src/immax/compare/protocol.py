@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from immax.arrays import Array, Features
 from immax.decisions.aims import Accuracy, Aim
 from immax.errors import WrongCall
+from immax.evaluation.aim_search import AimSearch
 from immax.evaluation.candidates import CANDIDATES
 from immax.evaluation.estimators import describe_choice, make_estimator
 from immax.evaluation.held_out_scorer import HeldOutScorer, score_by_aim, score_by_metric
@@ -35,7 +36,8 @@ INNER_FOLDS = 3
 
 LAMS = (2.5e-6, 2.5e-5, 2.5e-4, 2.5e-3, 2.5e-2, 0.25)  # C from 2/n to 200,000/n
 POWERS = (-1 / 3, 0.0, 1 / 6, 1 / 3, 2 / 3, 1.0)
-FEW_POWERS = (0.0, 1 / 3, 2 / 3, 1.0)  # of methods whose fits take longer
+FEW_POWERS = (0.0, 1 / 3, 2 / 3)  # of methods whose fits take longer
+THRESHOLD = "threshold"  # the candidate that tunes a threshold whatever methods are ranked by
 TRIALS = 3  # grid points of a method's own hyper-parameters
 
 
@@ -70,6 +72,9 @@ class Protocol:
     aim : Aim, optional
         In place of a metric: methods are ranked by the value of the aim. Costs and budgets have no
         name, and no metric.
+    max_repeats : int, optional
+        While the answer is open, rows are split again up to this many times; by default, only as
+        often as ``repeats`` says.
 
     Raises
     ------
@@ -82,15 +87,30 @@ class Protocol:
     repeats: int = 1
     seed: int = 0
     aim: Aim | None = None
+    max_repeats: int | None = None
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise WrongCall(f"unknown metric {self.metric!r}{nearest(self.metric, METRICS)}")
         if self.folds < 2 or self.repeats < 1:
             raise WrongCall("there must be at least 2 folds and 1 repeat")
+        if self.max_repeats is not None and self.max_repeats < self.repeats:
+            raise WrongCall(
+                f"max_repeats must be at least repeats, {self.repeats}; got {self.max_repeats}"
+            )
+
+    @property
+    def most_repeats(self) -> int:
+        """The number of repeats if the answer stays open."""
+        return self.repeats if self.max_repeats is None else self.max_repeats
+
+    @property
+    def planned_folds(self) -> int:
+        """The number of folds of all repeats but those that are for open answers alone."""
+        return self.folds * self.repeats
 
     def splits(self, codes: Array) -> tuple[Split, ...]:
-        """Return the folds of all repeats.
+        """Return the folds of all repeats, also of those that are for open answers alone.
 
         Parameters
         ----------
@@ -100,12 +120,12 @@ class Protocol:
         Returns
         -------
         tuple of Split
-            Of length ``repeats * folds``.
+            Of length ``most_repeats * folds``.
         """
         splits: list[Split] = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # classes may have fewer rows than there are folds
-            for repeat in range(self.repeats):
+            for repeat in range(self.most_repeats):
                 folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.seed + repeat)
                 splits += [Split(train, test) for train, test in folds.split(codes, codes)]
         return tuple(splits)
@@ -151,7 +171,7 @@ def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScore
     Returns
     -------
     estimator
-        If the scorer has an aim, the classifier is its ``for_aim(scorer.name)``.
+        If it has a method ``for_aim``, the classifier is ``for_aim(scorer.name)``.
     """
     candidate = CANDIDATES[name]
     selection = Selection(
@@ -168,11 +188,14 @@ def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScore
         selection,
         {},
         protocol.seed,
-        decided_for=None if scorer.aim is None else scorer,
+        # A threshold is tuned for accuracy too: with the penalty that is best without one.
+        decided_for=None if scorer.aim is None and name != THRESHOLD else scorer,
         balanced=candidate.balanced,
     )
     if isinstance(model, PowerSearch):
-        model.set_params(race=True)
+        return model.set_params(race=True)
+    if isinstance(model, AimSearch):
+        model.race = candidate.model == "trees"
     return model
 
 
@@ -197,6 +220,6 @@ def fit_candidate(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some corners of a grid do not converge
         search: Any = make_candidate(name, y, protocol, scorer).fit(X, y)
-    if scorer.aim is None:
+    if not hasattr(search, "for_aim"):
         return FittedCandidate(search, describe_choice(search))
     return FittedCandidate(search.for_aim(scorer.name), describe_choice(search, scorer.name))

@@ -75,7 +75,12 @@ class Comparison:
     @property
     def planned_folds(self) -> int:
         """Return the number of folds of the protocol; a time limit may have left fewer."""
-        return self.protocol.folds * self.protocol.repeats
+        return self.protocol.planned_folds
+
+    @property
+    def repeats(self) -> int:
+        """Return how often the rows were split: by the protocol, or more often for an answer."""
+        return -(-len(self.splits) // self.protocol.folds)
 
     @property
     def counts(self) -> Array:

@@ -105,8 +105,9 @@ def make_results(
 
 def _protocol_content(protocol: Protocol) -> dict[str, str | int]:
     content = {field.name: getattr(protocol, field.name) for field in fields(protocol)}
-    aim = content.pop("aim")
-    return content if aim is None else {**content, "aim": repr(aim)}
+    if protocol.aim is not None:
+        content["aim"] = repr(protocol.aim)
+    return {name: value for name, value in content.items() if value is not None}
 
 
 def results_text(results: ResultsContent, indent: int | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -18,6 +19,7 @@ from immax.compare.fold_queue import FoldQueue, OnProgress
 from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
 from immax.compare.results import Comparison
 from immax.compare.target import Target, encode_target
+from immax.compare.verdict import is_open
 from immax.evaluation.candidates import PLAIN, choose_candidates
 from immax.tabular import Schema, describe_columns
 from immax.threads import available_cores
@@ -53,7 +55,9 @@ def compare(
 
     Preprocessing is fitted to the training part of each fold, and hyper-parameters are selected by
     cross-validation within it. All methods run on the first fold, then on the second one, and so
-    on: when the time is over, all of them have been run on about as many folds.
+    on: when the time is over, all of them have been run on about as many folds. If the protocol
+    has ``max_repeats``, rows are split again while the answer is open, and while another repeat
+    will probably be finished in time.
 
     Parameters
     ----------
@@ -85,8 +89,9 @@ def compare(
     on_progress : callable, optional
         Called with a ``FoldProgress`` whenever a fit begins or ends.
     n_jobs : int, default=1
-        The number of processes; -1 for all cores. Others are started once the fits have taken a
-        second and will go on for some more. Results do not depend on it.
+        The number of processes; -1 for all cores. For twenty fits or more the others are started at
+        once, for fewer when they have taken a second and will go on for some more. Results do not
+        depend on it.
 
     Returns
     -------
@@ -128,38 +133,46 @@ def compare(
         on_fold=on_fold,
         on_progress=on_progress,
     )
-    queue.run(available_cores() if n_jobs == -1 else n_jobs)
-    used = _used_folds(queue.results, len(splits))
+
+    def gather(used: _Used) -> Comparison:
+        return Comparison(
+            protocol,
+            X,
+            schema,
+            target.classes,
+            target.codes,
+            splits[: used.n_folds],
+            MappingProxyType(
+                {
+                    name: tuple(queue.results[name][k] for k in range(used.n_folds))
+                    for name in used.methods
+                }
+            ),
+            MappingProxyType(left_out),
+            MappingProxyType(unfinished),
+        )
+
+    unfinished: dict[str, int] = {}
+    queue.run(
+        available_cores() if n_jobs == -1 else n_jobs,
+        go_on=lambda n_folds: is_open(gather(_used_folds(queue.results, protocol, n_folds))),
+    )
+    used = _used_folds(queue.results, protocol, len(splits))
     if used.n_folds < min(FEWEST_FOLDS, len(splits)):
         raise TimeoutError(
             "not even plain logistic regression was done on two folds within the time limit"
         )
-    unfinished = {
+    unfinished |= {
         name: len(own)
         for name, own in queue.results.items()
         if name not in used.methods and name not in queue.failed
     }
     left_out |= {name: f"failed: {why}" for name, why in queue.failed.items()}
     left_out |= {
-        name: f"not finished within the time limit: {done} of {len(splits)} folds"
+        name: f"not finished within the time limit: {done} of {protocol.planned_folds} folds"
         for name, done in unfinished.items()
     }
-    return Comparison(
-        protocol,
-        X,
-        schema,
-        target.classes,
-        target.codes,
-        splits[: used.n_folds],
-        MappingProxyType(
-            {
-                name: tuple(queue.results[name][k] for k in range(used.n_folds))
-                for name in used.methods
-            }
-        ),
-        MappingProxyType(left_out),
-        MappingProxyType(unfinished),
-    )
+    return gather(used)
 
 
 class _Used(NamedTuple):
@@ -167,10 +180,17 @@ class _Used(NamedTuple):
     n_folds: int
 
 
-def _used_folds(results: Mapping[str, Mapping[int, FoldResult]], n_folds: int) -> _Used:
-    """Return the folds to compare on: those that most methods have finished, as many as can be."""
+def _used_folds(
+    results: Mapping[str, Mapping[int, FoldResult]], protocol: Protocol, n_folds: int
+) -> _Used:
+    """Return the folds to compare on: those that most methods have finished, as many as can be.
+
+    Of repeats for open answers, only whole ones count.
+    """
     best = _Used((), 0)
     for count in range(min(FEWEST_FOLDS, n_folds), n_folds + 1):
+        if count > protocol.planned_folds and count % protocol.folds:
+            continue
         done = [name for name, own in results.items() if all(k in own for k in range(count))]
         if PLAIN in done and len(done) >= len(best.methods):
             best = _Used(done, count)
@@ -188,6 +208,8 @@ def _identity(X: DataFrame, target: Target, protocol: Protocol) -> str:
         digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
     digest.update(repr((list(X.columns), [str(name) for name in target.classes])).encode())
     digest.update(target.codes.astype(np.int64).tobytes())
+    # A fold is the same whatever the number of repeats is.
+    protocol = replace(protocol, repeats=1, max_repeats=None)
     settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]

@@ -16,13 +16,20 @@ from immax.errors import WrongCall
 from immax.evaluation.candidates import CANDIDATES, PLAIN
 from immax.evaluation.statistics import holm
 
-__all__ = ["PREFERENCES", "Answer", "AnswerContent", "Row", "RowContent", "answer"]
+__all__ = ["PREFERENCES", "Answer", "AnswerContent", "Row", "RowContent", "answer", "is_open"]
 
 PREFERENCES = ("simplest", "best")
 """Which of the methods that are as good as the best one is recommended."""
 
 LEVEL = 0.05
 """The significance level of a recommendation."""
+
+LOOKS = 2
+"""The factor of p-values if repeats have followed because the answer was open: without it, looking
+again and again would find a gain too often where there is none (``benchmarks/verdict.py``)."""
+
+HOPELESS = 0.5
+"""The p-value from which on repeats would not make a gain significant."""
 
 
 class RowContent(TypedDict):
@@ -197,7 +204,8 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
     Folds and test rows are paired: the gain of a method is the mean of its differences to plain
     logistic regression over the folds. Its variance is that over the test rows, with part of the
     variance between folds on top, since their training sets overlap (``paired_gain``); p-values
-    are corrected for the number of methods after Holm.
+    are corrected for the number of methods after Holm, and doubled if rows were split again
+    because the answer was open.
 
     Methods that are not significantly worse than the best one are tied with it.
 
@@ -224,7 +232,9 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
     scores = {name: comparison.scores(name) for name in comparison.complete}
     gains = {name: values.gain(name, PLAIN) for name in scores}
     others = [name for name in scores if name != PLAIN]
-    corrected = dict(zip(others, holm([gains[name].p for name in others]), strict=True))
+    looks = 1 if len(comparison.splits) <= comparison.planned_folds else LOOKS
+    p = holm([min(1.0, looks * gains[name].p) for name in others])
+    corrected = dict(zip(others, p, strict=True))
     rows = []
     for name, own in scores.items():
         value = values.value(name)
@@ -245,7 +255,7 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
             )
         )
     rows.sort(key=lambda row: (-scorer.sign * row.measures[scorer.name], row.seconds))
-    ties = _ties(values, [row.name for row in rows], corrected)
+    ties = _ties(values, [row.name for row in rows], corrected, looks)
     best = rows[0].name
     chosen = best if prefer == "best" else min([best, *ties], key=lambda n: CANDIDATES[n].effort)
     finding = Finding(
@@ -255,17 +265,37 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
         ahead=values.gain(best, chosen),
         ties=tuple(ties),
         name=scorer.name,
+        repeats=comparison.repeats,
     )
     sentence = " ".join([describe_finding(finding), *describe_limits(comparison)]).strip()
     return Answer(scorer.name, tuple(rows), chosen, sentence, tuple(ties), scorer.title)
 
 
+def is_open(comparison: Comparison) -> bool:
+    """Return whether further repeats may show that a method is better than plain regression.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    bool
+        Whether the best method is ahead, but not certainly so: the p-value of its gain is between
+        ``LEVEL`` and ``HOPELESS``.
+    """
+    if len(comparison.complete) < 2:
+        return False
+    best = answer(comparison).rows[0]
+    return best.name != PLAIN and LEVEL <= best.p < HOPELESS
+
+
 def _ties(
-    values: GroupedValues, ranked: Sequence[str], corrected: Mapping[str, float]
+    values: GroupedValues, ranked: Sequence[str], corrected: Mapping[str, float], looks: int
 ) -> list[str]:
     """Return the methods that are not significantly worse than the best one, in their order."""
     best, *others = ranked
-    p = holm([values.gain(best, name).p for name in others])
+    p = holm([min(1.0, looks * values.gain(best, name).p) for name in others])
     worse = {name: own < LEVEL for name, own in zip(others, p, strict=True)}
     if best != PLAIN:
         worse[PLAIN] = corrected[best] < LEVEL  # the p-value that the ranking shows

@@ -16,6 +16,7 @@ __all__ = ["Finding", "describe_finding", "describe_limits"]
 
 LARGE = 0.1  # of what plain logistic regression leaves to be gained, or of its value
 MOST_TIMES = 50  # as many rows: beyond this nothing is worth saying
+MANY_REPEATS = 5  # more hardly change anything
 CERTAIN = 2.2  # standard errors, about the quantile of the intervals
 
 
@@ -35,6 +36,8 @@ class Finding:
         By how much the best method is better than the recommended one.
     ties : tuple of str
         The methods that are not significantly worse than the best one.
+    repeats : int, default=1
+        How often the rows were split.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Finding:
     chosen: Row
     ahead: PairedGain
     ties: tuple[str, ...]
+    repeats: int = 1
 
 
 def describe_finding(finding: Finding) -> str:
@@ -106,7 +110,8 @@ def _surer(finding: Finding, gain: float) -> str:
         if 1 < times < MOST_TIMES
         else "more rows would show whether there is a gain"
     )
-    return f"To be surer: {rows}, and --repeats 5 removes some of the chance of the split."
+    chance = f", and --repeats {MANY_REPEATS} removes some of the chance of the split"
+    return f"To be surer: {rows}{chance if finding.repeats < MANY_REPEATS else ''}."
 
 
 def _title(row: Row) -> str:
@@ -146,6 +151,10 @@ def describe_limits(comparison: Comparison) -> list[str]:
         sentences.append(
             f"Only {done} of {planned} folds were finished within the time limit; the figures are "
             "for these."
+        )
+    elif done > planned:
+        sentences.append(
+            f"The rows were split {comparison.repeats} times, because the answer was open."
         )
     titles = [CANDIDATES[name].title for name in comparison.unfinished]
     if titles:

@@ -116,6 +116,23 @@ class Rule:
     count : int, optional
         Predict the positive class for this many rows of every call, those where it is most
         probable, whatever the gains are.
+
+    Notes
+    -----
+    Unless it has a ``count``, a rule is its array ``gains``, which other programs can apply:
+    decision j of the row of probabilities p is the largest entry of ``p @ gains``, the last one on
+    a tie. Decisions below c are indices of ``classes``; c, which rules with ``abstains`` have, is
+    none. ``weights`` and ``threshold`` are the same in fewer numbers, where there are such.
+    ``immax.onnx`` exports rules in this form.
+
+    Examples
+    --------
+    >>> rule = Rule(np.array(["ok", "fraud"]), threshold_gains(0.25, 1), np.array([0.9, 0.1]))
+    >>> proba = np.array([[0.7, 0.3], [0.8, 0.2]])
+    >>> (proba @ rule.gains).argmax(axis=1)
+    array([1, 0])
+    >>> rule.predict(proba).tolist()
+    ['fraud', 'ok']
     """
 
     classes: Array

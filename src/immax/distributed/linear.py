@@ -87,7 +87,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
 
     See Also
     --------
-    IMMAXClassifier : For data in memory.
+    immax.IMMAXClassifier : For data in memory.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
 
     See Also
     --------
-    BaselineClassifier : For data in memory.
+    immax.BaselineClassifier : For data in memory.
     """
 
     _local = BaselineClassifier

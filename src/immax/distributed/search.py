@@ -57,7 +57,7 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
 
     See Also
     --------
-    IMMAXClassifierCV : For data in memory.
+    immax.IMMAXClassifierCV : For data in memory.
     DaskIMMAXClassifier : The model with given margins and lambda.
     """
 

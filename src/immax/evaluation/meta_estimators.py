@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self, TypeAlias
 
 import numpy as np
@@ -74,7 +74,7 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
     scoring : str or callable
         A scorer of scikit-learn.
     race : bool, default=False
-        Whether only the better half of the powers is tried on the folds after the first one.
+        Whether only the better half of the powers is tried on the next fold, until one is left.
     """
 
     def __init__(
@@ -96,16 +96,17 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
         scores: dict[float, list[list[float]]] = {power: [] for power in self.powers}
         losses: dict[float, list[float]] = {power: [] for power in self.powers}
-        for fold, (train, test) in enumerate(splits):
+        for train, test in splits:
             for power, own in scores.items():
                 model = clone(self.model).set_params(power=power).fit(X[train], y[train])
                 proba = model.predict_proba(X[test])
                 losses[power].append(log_loss(y[test], proba, labels=model.classes_))
                 own.append([score(model.set_params(rule=rule), X[test], y[test]) for rule in rules])
-            if self.race and fold == 0:
-                order = sorted(scores, key=lambda power: (-max(scores[power][0]), losses[power]))
-                kept = order[: -(-len(order) // 2)]
+            if self.race and len(scores) > 1:
+                kept = _better_half(scores, losses)
                 scores = {power: own for power, own in scores.items() if power in kept}
+                if len(scores) == 1:
+                    break
         results = {
             (power, rule): (round(float(np.mean(column)), 12), -float(np.mean(losses[power])))
             for power, own in scores.items()
@@ -123,3 +124,16 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Features) -> Array:
         return self.best_estimator_.predict_proba(X)
+
+
+def _better_half(
+    scores: Mapping[float, Sequence[Sequence[float]]], losses: Mapping[float, Sequence[float]]
+) -> Sequence[float]:
+    """Return the powers with the best mean scores of their better rules so far."""
+
+    def rank(power: float) -> tuple[float, float]:
+        means = np.mean(scores[power], axis=0)
+        return -round(float(np.max(means)), 12), float(np.mean(losses[power]))
+
+    order = sorted(scores, key=rank)
+    return order[: -(-len(order) // 2)]

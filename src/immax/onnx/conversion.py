@@ -20,14 +20,18 @@ from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.linear_base import has_proba
 from immax.onnx.decisions import add_labels, add_rule, by_cost, by_highest, by_sign
 from immax.onnx.graph import Graph, Output
+from immax.onnx.lightgbm_trees import add_lightgbm_scores
 from immax.onnx.links import add_calibration, add_immax_link, add_spec_link, normalise
 from immax.onnx.machines import add_kernel_scores, add_linear_scores
 from immax.onnx.tables import Columns, add_columns, add_transformer
-from immax.onnx.trees import add_tree_scores
+from immax.onnx.xgboost_trees import add_xgboost_scores
 from immax.search.base import MarginSearch
 from immax.tabular.pipeline import TypedColumns
 
 __all__ = ["save_onnx", "to_onnx"]
+
+TREES = {"get_booster": add_xgboost_scores, "booster_": add_lightgbm_scores}
+"""The functions that add scores of trees, by an attribute of the libraries' estimators."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ def to_onnx(model: Any) -> Any:
     ----------
     model : fitted classifier
         ``IMMAXClassifier``, ``BaselineClassifier``, ``IMMAXSVC``, their searches,
-        ``IMMAXXGBClassifier``, ``LogisticRegression``, ``DecisionClassifierCV`` of one of these, or
-        a pipeline that ends in one.
+        ``IMMAXXGBClassifier``, ``IMMAXLGBMClassifier``, ``LogisticRegression``,
+        ``DecisionClassifierCV`` of one of these, or a pipeline that ends in one.
 
     Returns
     -------
@@ -154,11 +158,12 @@ def _classify(graph: Graph, model: Any, X: str) -> Classified:
         return _classify_machine(graph, model, X)
     if isinstance(model, LogisticRegression):
         return _classify_logistic(graph, model, X)
-    if hasattr(model, "loss_") and hasattr(model, "get_booster"):
-        return _classify_trees(graph, model, X)
+    for attribute, add_scores in TREES.items():
+        if hasattr(model, "loss_") and hasattr(model, attribute):
+            return _classify_trees(graph, model, add_scores(graph, X, model))
     raise TypeError(
         f"{type(model).__name__} cannot be exported to ONNX; IMMAXClassifier, BaselineClassifier, "
-        "IMMAXSVC, their searches, IMMAXXGBClassifier, LogisticRegression and "
+        "IMMAXSVC, their searches, IMMAXXGBClassifier, IMMAXLGBMClassifier, LogisticRegression and "
         "DecisionClassifierCV of one of these can"
     )
 
@@ -232,9 +237,8 @@ def _classify_logistic(graph: Graph, model: LogisticRegression, X: str) -> Class
     return Classified(_by_scores(graph, scores, c), scores, proba)
 
 
-def _classify_trees(graph: Graph, model: Any, X: str) -> Classified:
+def _classify_trees(graph: Graph, model: Any, scores: str) -> Classified:
     c, spec = len(model.classes_), model.loss_.spec
-    scores = add_tree_scores(graph, X, model)
     if spec.name == "immax":
         proba = add_immax_link(graph, scores, spec.temperature, "logistic")
     else:

@@ -1,108 +1,121 @@
-"""Boosted trees of XGBoost as ONNX nodes."""
+"""Ensembles of trees as one ONNX node."""
 
 from __future__ import annotations
 
-import json
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+from immax.onnx.graph import ML, Graph, onnx_library
 
-from immax.onnx.graph import ML, Graph
-
-__all__ = ["add_tree_scores"]
+__all__ = ["TreeRows"]
 
 
-def add_tree_scores(graph: Graph, X: str, model: Any) -> str:
-    """Add the scores of a fitted ``IMMAXXGBClassifier``.
-
-    XGBoost compares in single precision, and so do these nodes.
+class TreeRows:
+    """The branches and leaves of trees, as the lists that the ONNX operator takes.
 
     Parameters
     ----------
-    graph : Graph
-    X : str
-        Of shape (n, d); NaN is missing.
-    model : IMMAXXGBClassifier
-
-    Returns
-    -------
-    str
-        The name of the scores: of shape (n, 1) for two classes, else (n, c).
-
-    Raises
-    ------
-    NotImplementedError
-        For categorical splits, linear boosters and random dropping of trees.
+    mode : {"BRANCH_LT", "BRANCH_LEQ"}
+        How branches compare: true where the feature is below the threshold, or not above it.
     """
-    booster = model.get_booster()
-    rounds = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
-    if rounds is not None:
-        booster = booster[: rounds + 1]
-    saved = json.loads(booster.save_raw("json"))["learner"]
-    if saved["gradient_booster"]["name"] != "gbtree":
-        raise NotImplementedError("boosters other than gbtree cannot be exported to ONNX")
-    trees = saved["gradient_booster"]["model"]["trees"]
-    outputs = saved["gradient_booster"]["model"]["tree_info"]
-    n_scores = 1 if len(model.classes_) == 2 else len(model.classes_)
-    base = np.broadcast_to(
-        np.atleast_1d(json.loads(saved["learner_model_param"]["base_score"])), n_scores
-    )
-    nodes: dict[str, list[Any]] = {name: [] for name in NODE_COLUMNS}
-    leaves: dict[str, list[Any]] = {name: [] for name in LEAF_COLUMNS}
-    for number, (tree, output) in enumerate(zip(trees, outputs, strict=True)):
-        _append_tree(nodes, leaves, tree, number, output)
-    scores = graph.add(
-        "TreeEnsembleRegressor",
-        graph.cast(X, "float"),
-        domain=ML,
-        n_targets=n_scores,
-        post_transform="NONE",
-        aggregate_function="SUM",
-        **{f"nodes_{name}": values for name, values in nodes.items()},
-        **{f"target_{name}": values for name, values in leaves.items()},
-    )
-    return graph.add("Add", graph.cast(scores, "double"), graph.constant(base.astype(np.float64)))
 
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self._nodes: dict[str, list[Any]] = defaultdict(list)
+        self._leaves: dict[str, list[Any]] = defaultdict(list)
 
-NODE_COLUMNS = (
-    "treeids",
-    "nodeids",
-    "featureids",
-    "modes",
-    "values",
-    "truenodeids",
-    "falsenodeids",
-    "missing_value_tracks_true",
-)
-LEAF_COLUMNS = ("treeids", "nodeids", "ids", "weights")
+    def add_branch(
+        self,
+        tree: int,
+        node: int,
+        feature: int,
+        threshold: float,
+        children: tuple[int, int],
+        missing_is_true: bool,
+    ) -> None:
+        """Add a branch.
 
+        Parameters
+        ----------
+        tree, node : int
+            Their numbers.
+        feature : int
+            Its column.
+        threshold : float
+        children : tuple of int
+            The nodes where the comparison is true, and where it is false.
+        missing_is_true : bool
+            Where samples without the feature go.
+        """
+        yes, no = children
+        row = {"featureids": feature, "modes": self.mode, "values": threshold}
+        row |= {"truenodeids": yes, "falsenodeids": no}
+        self._append(tree, node, row | {"missing_value_tracks_true": int(missing_is_true)})
 
-def _append_tree(
-    nodes: dict[str, list[Any]],
-    leaves: dict[str, list[Any]],
-    tree: Mapping[str, Any],
-    number: int,
-    output: int,
-) -> None:
-    """Append the nodes of a tree: branches go left where the feature is below the threshold."""
-    if any(tree["split_type"]):
-        raise NotImplementedError("splits of categories cannot be exported to ONNX")
-    for node, left in enumerate(tree["left_children"]):
-        is_leaf = left == -1
-        row = (
-            number,
-            node,
-            0 if is_leaf else tree["split_indices"][node],
-            "LEAF" if is_leaf else "BRANCH_LT",
-            0.0 if is_leaf else tree["split_conditions"][node],
-            0 if is_leaf else left,
-            0 if is_leaf else tree["right_children"][node],
-            0 if is_leaf else int(tree["default_left"][node]),
+    def add_leaf(self, tree: int, node: int, output: int, value: float) -> None:
+        """Add a leaf.
+
+        Parameters
+        ----------
+        tree, node : int
+            Their numbers.
+        output : int
+            The score that the leaf adds to.
+        value : float
+        """
+        row = {"featureids": 0, "modes": "LEAF", "values": 0.0, "truenodeids": 0}
+        self._append(tree, node, row | {"falsenodeids": 0, "missing_value_tracks_true": 0})
+        leaf = {"treeids": tree, "nodeids": node, "ids": output, "weights": value}
+        for name, one in leaf.items():
+            self._leaves[name].append(one)
+
+    def _append(self, tree: int, node: int, row: dict[str, Any]) -> None:
+        for name, value in ({"treeids": tree, "nodeids": node} | row).items():
+            self._nodes[name].append(value)
+
+    def add_scores(self, graph: Graph, X: str, n_scores: int, single: bool) -> str:
+        """Add the sums of the leaves that samples fall into.
+
+        Parameters
+        ----------
+        graph : Graph
+        X : str
+            Of shape (n, d); NaN is missing.
+        n_scores : int
+        single : bool
+            Whether features are compared in single precision.
+
+        Returns
+        -------
+        str
+            The name of the scores, of shape (n, n_scores).
+        """
+        onnx = onnx_library()
+        types = onnx.TensorProto
+        kind = types.FLOAT if single else types.DOUBLE
+        nodes, leaves = _in_order(self._nodes), dict(self._leaves)
+        values, weights = (
+            onnx.helper.make_tensor(name, kind, [len(numbers)], numbers)
+            for name, numbers in (("v", nodes.pop("values")), ("w", leaves.pop("weights")))
         )
-        for name, value in zip(NODE_COLUMNS, row, strict=True):
-            nodes[name].append(value)
-        if is_leaf:
-            weight = tree["split_conditions"][node]
-            for name, value in zip(LEAF_COLUMNS, (number, node, output, weight), strict=True):
-                leaves[name].append(value)
+        scores = graph.add(
+            "TreeEnsembleRegressor",
+            graph.cast(X, "float") if single else X,
+            domain=ML,
+            n_targets=n_scores,
+            post_transform="NONE",
+            aggregate_function="SUM",
+            nodes_values_as_tensor=values,
+            target_weights_as_tensor=weights,
+            **{f"nodes_{name}": one for name, one in nodes.items()},
+            **{f"target_{name}": one for name, one in leaves.items()},
+        )
+        return graph.cast(scores, "double")
+
+
+def _in_order(nodes: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return nodes by tree and number, since the first node of a tree is its root."""
+    keys = list(zip(nodes["treeids"], nodes["nodeids"], strict=True))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return {name: [values[place] for place in order] for name, values in nodes.items()}

@@ -222,7 +222,7 @@ def describe_page(
         path=describe_path(models, comparison),
         run=RunSection(
             folds=protocol.folds,
-            repeats=protocol.repeats,
+            repeats=comparison.repeats,
             seed=protocol.seed,
             inner_folds=INNER_FOLDS,
             seconds=about.seconds,

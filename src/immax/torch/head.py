@@ -122,7 +122,8 @@ class IMMAXHead(nn.Linear):
         margins : "search", "equal", "theory", float or array-like, default="search"
             For "immax": what margins are, or the power of the class counts that they are.
         lam : float, optional
-            λ; by default it is chosen among six values.
+            λ; by default it is chosen among six values. Where features are large (n d C from
+            10^9 on), λ is chosen with equal margins, and then the margins at that λ.
         num_classes : int, optional
             The number of classes; the highest label plus one by default.
         one_logit : bool, default=False

@@ -16,17 +16,16 @@ from immax.decisions.rules import Rule
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.losses.catalog import METHODS
 from immax.losses.spec import LossSpec
-from immax.search import IMMAXClassifierCV
 from immax.search.families import MarginFamily, PowerFamily, resolve_family
 from immax.search.folds import make_folds
 from immax.search.weighted_family import WeightedFamily, family_weights
 from immax.torch.head_data import HeadData, HeldOut, Selection, pool_selection
+from immax.torch.head_search import POWERS, search_head
 from immax.validation import check_choice
 
 __all__ = ["HeadRecord", "LinearFit", "Margins", "default_lams", "fit_catalogue", "fit_immax"]
 
 Margins: TypeAlias = "str | float | ArrayLike"
-POWERS = (-1 / 3, -1 / 6, 0.0, 1 / 6, 1 / 3)
 STRENGTHS = np.logspace(-5, 0, 6)  # of the penalty, in units of the features' variance
 NAMED_POWERS = {"equal": 0.0, "theory": 1 / 3}
 SAMPLED = 10_000  # rows from which the variance is estimated
@@ -158,13 +157,13 @@ def fit_immax(
     pool = pool_selection(data, selection, options.pop("cv", None))
     family = _family(margins, options)
     lams = [lam] if lam is not None else options.pop("lams", None)
-    search = IMMAXClassifierCV(
-        lams=default_lams(pool.X) if lams is None else lams,
-        family=family,
-        cv=5 if pool.cv is None else pool.cv,
-        refit=False,
+    search = search_head(
+        pool,
+        family,
+        default_lams(pool.X) if lams is None else np.ravel(lams),
+        data.counts.size,
         **{"scoring": "accuracy" if decides else "neg_log_loss", **options},
-    ).fit(pool.X, pool.y)
+    )
     point = search.best_parameters_
     model = IMMAXClassifier(
         lam=search.best_lam_,
