@@ -78,6 +78,8 @@ def place(client: Client, size: Size) -> tuple[da.Array, da.Array]:
     meta = np.empty((0, 0)) if size.density is None else sparse.csr_matrix((0, 0))
     X = da.concatenate([da.from_delayed(one, (n, size.columns), meta=meta) for one in rows])
     y = da.concatenate([da.from_delayed(one, (n,), dtype=np.int64) for one in labels])
+    X, y = client.persist([X, y])
+    wait([X, y])
     return X, y
 
 

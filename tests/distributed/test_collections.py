@@ -46,6 +46,17 @@ def test_counts_are_of_all_partitions(kind, client):
     assert partitions_of(None, 2) == [None, None]
 
 
+def test_files_are_not_joined(tmp_path):
+    for number in range(4):
+        frame = pd.DataFrame(np.ones((50, 20))).add_prefix("x").assign(y=number)
+        frame.to_parquet(tmp_path / f"{number}.parquet")
+    table = dd.read_parquet(tmp_path)
+    assert len(table["y"].to_delayed()) < 4  # by Dask's optimisation
+    for column in (table["y"], table.drop(columns="y")):
+        parts = partitions_of(column)
+        assert [len(part.compute(scheduler="sync")) for part in parts] == [50] * 4
+
+
 def test_labels_must_be_known(client):
     with pytest.raises(ValueError, match="contains NaN"):
         count_classes(da.from_array(np.array([0.0, np.nan]), chunks=1), None, client)

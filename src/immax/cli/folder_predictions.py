@@ -15,6 +15,8 @@ from immax.tabular.table_files import COMPRESSIONS, FORMATS
 
 __all__ = ["is_folder_output", "write_folder"]
 
+MOST_CELLS = 500_000  # that are read at a time
+
 
 def is_folder_output(table: Path, out: Path | None) -> bool:
     """Return whether predictions for a folder are to be written to a folder.
@@ -51,7 +53,7 @@ def write_folder(
     out : Path
         The folder to write, which must not exist yet, or be empty.
     rows : int
-        The number of rows to read at a time.
+        The largest number of rows to read at a time; of wide tables they are fewer.
     max_bytes : int
         The limit on the unpacked size of the model.
 
@@ -73,7 +75,9 @@ def write_folder(
                 report_unknown(file, source)
             path = part / relative
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_chunks(predict_source(file, source, proba, rows), path, path, "parquet", types)
+            at_once = min(rows, max(1000, MOST_CELLS // len(source.names)))
+            chunks = predict_source(file, source, proba, at_once)
+            write_chunks(chunks, path, path, "parquet", types)
         if out.exists():
             out.rmdir()
         os.replace(part, out)

@@ -133,7 +133,13 @@ def partitions_of(column: Any, number: int = 0) -> list[Any]:
     -------
     list
     """
-    return [None] * number if column is None else list(np.ravel(column.to_delayed()))
+    if column is None:
+        return [None] * number
+    if isinstance(column, da.Array):
+        return list(np.ravel(column.to_delayed()))
+    # Columns are selected where files are read, but Dask's own optimisation would also join the
+    # partitions of few columns, and those of labels would not be those of the features any more.
+    return list(column.simplify().to_delayed(optimize_graph=False))
 
 
 def _count_part(y: Any, weight: Any) -> tuple[Array, Array]:

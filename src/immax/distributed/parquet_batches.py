@@ -66,7 +66,7 @@ class ParquetBatches:
         number = 0
         for file in self.files:
             try:
-                with parquet.ParquetFile(file) as source:
+                with parquet.ParquetFile(file, pre_buffer=False) as source:
                     for batch in source.iter_batches(batch_size=rows, columns=wanted):
                         yield self._part(number, batch)
                         number += 1

@@ -88,7 +88,8 @@ def _open_parts(
     def read(rows: int) -> Parts:
         for file in files:
             own, _ = unique_names(names_of(file)[: -len(partitions.get(file, ())) or None])
-            with parquet.ParquetFile(file) as source:
+            # A buffer for all columns of a file would take as much memory as the file.
+            with parquet.ParquetFile(file, pre_buffer=False) as source:
                 for batch in source.iter_batches(batch_size=rows):
                     cells = _with_partition(batch, own, partitions.get(file, {}))
                     yield batch.num_rows, {name: cells[name] for name in names}
@@ -156,7 +157,7 @@ def read_spread(path: Path, rows: int) -> dict[str, Cells]:
         size = max(1, rows // max(1, len(chosen)))
         parts = []
         for file, group in chosen:
-            with parquet.ParquetFile(file) as source:
+            with parquet.ParquetFile(file, pre_buffer=False) as source:
                 batch = next(source.iter_batches(batch_size=size, row_groups=[group]), None)
             if batch is not None:
                 own, _ = unique_names(batch.schema.names)

@@ -179,17 +179,14 @@ def _representative_rows(statistics: ColumnStatistics) -> DataFrame:
     """
     pandas = optional_import("pandas", NEEDS_ARROW)
     sample = statistics.sample()
-    columns: dict[str, Sequence[Any]] = {
-        name: sample[:, place].tolist() for place, name in enumerate(statistics.numbers)
-    }
-    for name in statistics.categories:
-        columns[name] = _few_of_each(statistics.counts[name])
-    n = max(1, *(len(own) for own in columns.values()))
-    filled = {
-        name: [*own, *[np.nan if name in statistics.numbers else own[0]] * (n - len(own))]
-        for name, own in columns.items()
-    }
-    return pandas.DataFrame(filled)
+    few = {name: _few_of_each(statistics.counts[name]) for name in statistics.categories}
+    n = max(len(sample), *(len(own) for own in few.values()), 1)
+    numbers = np.full((n, len(statistics.numbers)), np.nan)
+    numbers[: len(sample)] = sample
+    frame = pandas.DataFrame(numbers, columns=statistics.numbers)
+    for name, own in few.items():
+        frame[name] = np.array([*own, *[own[0]] * (n - len(own))], dtype=object)
+    return frame
 
 
 def _few_of_each(counts: dict[str, int]) -> list[str]:
