@@ -109,12 +109,13 @@ def test_an_altered_file_is_refused(good, tmp_path):
     with pytest.raises(ModelFileError, match="was altered"):
         load_model(other)
     about = json.loads(zipfile.ZipFile(path).read(ABOUT))
-    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as target:
-        for name in source.namelist():
-            new = json.dumps({**about, "format": 9}) if name == ABOUT else source.read(name)
-            target.writestr(name, new)
-    with pytest.raises(ModelFileError, match="has format 9"):
-        load_model(other)
+    for number, message in ((9, "has format 9"), (1, "was altered"), (True, "was altered")):
+        altered = json.dumps({**about, "format": number})
+        with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as target:
+            for name in source.namelist():
+                target.writestr(name, altered if name == ABOUT else source.read(name))
+        with pytest.raises(ModelFileError, match=message):
+            load_model(other)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -379,7 +379,8 @@ def _checked(data: bytes, path: str | Path, max_bytes: int) -> About:
                 f"{path} has format {number!r}; this version reads {', '.join(map(str, READABLE))}"
             )
         altered = _hashes(data) != about["members"]
-        if altered or (number >= SIGNED and _hash_of(about) != about["hash"]):
+        signed = number >= SIGNED or "hash" in about  # also if its format was altered
+        if altered or (signed and _hash_of(about) != about["hash"]):
             raise ModelFileError(f"{path} was altered: its contents do not match their hashes")
         if not (isinstance(about["target"], str) and isinstance(about["metric"], str)):
             raise ModelFileError(f"{path} was altered: its target and metric are not strings")

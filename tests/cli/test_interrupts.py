@@ -32,7 +32,7 @@ def test_an_interruption_of_an_import_is_one_line(module):
 
 
 def test_a_command_is_interrupted_by_an_exception():
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         exit_when_interrupted()
         raise_when_interrupted()

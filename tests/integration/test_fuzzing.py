@@ -1,6 +1,6 @@
 """Every command with generated tables and mutated files: an answer, or one line and an exit code.
 
-About 1,700 calls, within one process, so that they take less than a minute.
+About 2,000 calls, within one process, so that they take less than a minute.
 """
 
 import io
@@ -159,7 +159,7 @@ def folder(tmp_path_factory):
     return path
 
 
-@settings(CASES, max_examples=150)
+@settings(CASES, max_examples=200)
 @given(columns=tables(), form=FORMS, mutate=mutations(), proba=st.booleans())
 def test_predict_and_explain_with_any_table(folder, columns, form, mutate, proba):
     path = folder / f"new.{form}"
@@ -173,7 +173,7 @@ def test_predict_and_explain_with_any_table(folder, columns, form, mutate, proba
     assert path.read_bytes() == before
 
 
-@settings(CASES, max_examples=100)
+@settings(CASES, max_examples=150)
 @given(
     mutate=mutations(),
     out=st.sampled_from(["out.tsv", "out.jsonl.gz", "out.parquet", "out.feather"]),
@@ -190,7 +190,7 @@ def test_predict_with_tables_of_the_model(folder, mutate, out, names, n, form):
     run(folder, "predict", "model.skops", path.name, "-o", out)
 
 
-@settings(CASES, max_examples=200)
+@settings(CASES, max_examples=300)
 @given(mutate=mutations(), old=st.booleans())
 def test_model_files_that_were_altered(folder, mutate, old):
     data = (folder / ("old.skops" if old else "model.skops")).read_bytes()
@@ -206,7 +206,7 @@ JSON = st.recursive(
 )
 
 
-@settings(CASES, max_examples=200)
+@settings(CASES, max_examples=300)
 @given(
     key=st.sampled_from(["format", "schema", "labels", "target", "metric", "counts", "versions"]),
     value=JSON,

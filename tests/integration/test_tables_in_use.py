@@ -326,7 +326,7 @@ def test_an_interrupt_during_the_start_is_one_line(module):
         "main()\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 130, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert done.stderr.startswith("immax: interrupted")
 

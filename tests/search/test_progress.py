@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_iris
 
 from immax import IMMAXClassifierCV
@@ -29,6 +30,7 @@ def test_a_line_for_every_fold(search, capfd):
 
 
 def test_processes_print_their_own_lines(capfd):
+    get_reusable_executor().shutdown(wait=True)  # processes of other tests print elsewhere
     IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=3, verbose=1, n_jobs=2).fit(X, Y)
     found = LINE.findall(capfd.readouterr().out)
     assert sorted(int(fold) for _, fold, _ in found) == [1, 2, 3]

@@ -9,6 +9,7 @@ import numpy as np
 from immax.arrays import Array, Vector
 from immax.bench.cells import Cell, NetworkCell
 from immax.bench.outcomes import HeldOutResult, Record
+from immax.evaluation.box_search import is_box_search
 
 __all__ = ["Results", "column_of"]
 
@@ -157,7 +158,9 @@ def _table_keys(cells: Sequence[Cell]) -> list[tuple[str, str]]:
         column, method = column_of(cell), cell.method
         if isinstance(cell, NetworkCell):
             column += f", {cell.training.epochs} epochs" if many_epochs else ""
-            fixed = dict(cell.fixed_params) | ({"lr": cell.training.lr} if many_rates else {})
+            searched = is_box_search(cell.fixed_params)
+            fixed = {} if searched else dict(cell.fixed_params)
+            fixed |= {"lr": cell.training.lr} if many_rates else {}
             method = " ".join([method, *(f"{name}={value:.3g}" for name, value in fixed.items())])
         keys.append((column, method))
     return keys

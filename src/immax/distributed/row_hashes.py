@@ -36,7 +36,7 @@ def uniform_numbers(places: Array, seed: int = 0) -> Array:
     Examples
     --------
     >>> uniform_numbers(np.array([7, 7, 8])).round(3).tolist()
-    [0.391, 0.391, 0.118]
+    [0.772, 0.772, 0.246]
     """
     return (_hashes(places, seed) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
