@@ -61,7 +61,9 @@ def test_one_worker_is_the_local_fit(kind, client):
     X, y = sample(3)
     first = next(iter(client.scheduler_info()["workers"]))
     data, labels = (
-        da.from_delayed(client.scatter(one, workers=[first]), one.shape, dtype=one.dtype)
+        da.from_delayed(
+            client.scatter(one, workers=[first], hash=False), one.shape, dtype=one.dtype
+        )
         for one in (X, y)
     )
     model = kind(power=0.8, **PARAMS[kind]).fit(data, labels)
