@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -110,8 +111,8 @@ def compare(
     from immax.compare import compare as run
     from immax.compare.results_json import make_results, results_text
     from immax.decisions import rule_of
-    from immax.io import save_model
-    from immax.report.page import About, write_report
+    from immax.io import require_skops, save_model
+    from immax.report.page import About, load_libraries, write_report
     from immax.tabular import as_labels
 
     start = time.perf_counter()
@@ -126,6 +127,12 @@ def compare(
     protocol = Protocol(purpose.metric, folds, repeats, seed, purpose.aim, max_repeats)
     for notice in data.notices:
         typer.echo(f"immax: {notice}", err=True)
+
+    @cache
+    def load_writers() -> None:
+        require_skops()
+        load_libraries()
+
     with FoldBar() as bar:
         comparison = run(
             data.X,
@@ -135,6 +142,8 @@ def compare(
             schema=data.schema,
             time_limit=limit,
             keep=out / "folds",
+            # Now, and not at the end: what is missing is known, and the other processes have work.
+            on_fold=lambda *_: load_writers(),
             on_progress=bar.show,
             n_jobs=jobs,
         )
