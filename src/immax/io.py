@@ -190,7 +190,9 @@ def save_model(
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     refused = _untrusted(skops, data)
     if refused:
-        raise ModelFileError(f"the model holds types that would not be loaded: {refused}")
+        callbacks = any(name.startswith("sklearn.callback.") for name in refused)
+        advice = "; remove callbacks by model.set_callbacks()" if callbacks else ""
+        raise ModelFileError(f"the model holds types that would not be loaded: {refused}{advice}")
     last = model[-1] if hasattr(model, "steps") else model
     classes = getattr(model, "classes_", None)
     margins = getattr(last, "margins_", None)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features
 from immax.calibration import ScoreCalibration
+from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions import Accuracy, Aim, Rule
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
@@ -30,8 +30,7 @@ from immax.search.exploration import explore_family
 from immax.search.families import MarginFamily, resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
 from immax.search.held_out import HeldOutCells
-from immax.search.progress import run_fold
-from immax.search.results import CellResults
+from immax.search.rounds import SearchRounds
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["MarginClassifier", "MarginSearch", "penalty_grid"]
 
 EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
-MOST_ENTRIES = 2**26  # scores of held-out samples that are kept at a time
 
 
 class MarginClassifier(Protocol):
@@ -63,7 +61,9 @@ def _offers_proba(search: MarginSearch) -> bool:
     return True
 
 
-class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator):
+class MarginSearch(
+    DocumentationLink, RefusesForeignParameters, CallbackSupport, ClassifierMixin, BaseEstimator
+):
     """Search for margins and for the strength of the penalty by cross-validation.
 
     Subclasses say which classifier is fitted.
@@ -186,11 +186,22 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
         ValueError
             If a parameter makes no sense, or if a class is missing from a fold.
         """
-        self._check_parameters()
-        self._check_common()
-        self._penalties()  # refuses values that make no sense before anything is computed
-        given = X
-        X, y = self._validate(X, y)
+        with fit_task(self, X, y, sample_weight, predicts=bool(self.refit)) as task:
+            self._check_parameters()
+            self._check_common()
+            self._penalties()  # refuses values that make no sense before anything is computed
+            self._search(X, y, sample_weight, groups, task)
+        return self
+
+    def _search(
+        self,
+        given: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        task: Task,
+    ) -> None:
+        X, y = self._validate(given, y)
         sample = training_sample(X, y, sample_weight)
         folds = make_folds(self.cv, X, y, sample.weight, self.random_state, groups)
         weight = None if sample_weight is None else sample.weight
@@ -213,34 +224,23 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             radii = class_radii(norms, sample.labels[rows], len(sample.classes))
             family = CountedFamily(family, radii=tuple(radii.tolist()))
         samples = SearchSamples(X, sample.labels, weight, sample.classes)
-        cells = self._cells(samples, purpose)
         evaluator = CellEvaluator(
             samples, shown, self._loss, has_link, purpose.criterion, purpose.others
         )
-        per_point = len(penalties) * sum(len(rows) for fold in folds for rows in fold.tests)
-        at_once = max(1, MOST_ENTRIES // (per_point * len(sample.classes)))
-        kept = list[HeldOutCells]()
-
-        evaluated = 0
-
-        def evaluate(points: Sequence[Array]) -> CellResults:
-            nonlocal evaluated
-            parts = []
-            for begin in range(0, len(points), at_once):
-                some = points[begin : begin + at_once]
-                labels = self._fold_labels(evaluated, len(some), len(folds))
-                evaluated += len(some)
-                scored = Parallel(n_jobs=self.n_jobs)(
-                    delayed(run_fold)(cells, fold, family, some, penalties, label)
-                    for fold, label in zip(folds, labels, strict=True)
-                )
-                kept[:] = [HeldOutCells.pool(scored)]
-                parts.append(evaluator.evaluate(kept[0]))
-            return CellResults.join(parts)
-
+        rounds = SearchRounds(
+            self._cells(samples, purpose),
+            evaluator,
+            folds,
+            family,
+            penalties,
+            self._penalty_name,
+            self.n_jobs,
+            bool(self.verbose),
+            task,
+        )
         max_points = int(self.budget) // (len(penalties) * len(folds))
         points, results = explore_family(
-            family, sample.counts, int(self.n_margins), evaluate, max_points
+            family, sample.counts, int(self.n_margins), rounds.evaluate, max_points
         )
         table = SearchTable(
             points,
@@ -254,18 +254,10 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
         self.classes_ = sample.classes
         self.theory_parameters_ = family.centre(sample.counts)
         self._choose(table, purpose)
-        if len(kept[0].terms) == len(points):
-            self._refine_rule(table, evaluator, kept[0])
+        if len(rounds.held_out.terms) == len(points):
+            self._refine_rule(table, evaluator, rounds.held_out)
         if self.refit:
-            self._fit_choice(table, given, y, sample_weight)
-        return self
-
-    def _fold_labels(self, evaluated: int, count: int, n_folds: int) -> list[str | None]:
-        """Return what the lines of progress begin with, one for each fold."""
-        if not self.verbose:
-            return [None] * n_folds
-        margins = f"margins {evaluated + 1} to {evaluated + count}"
-        return [f"{margins}, fold {k} of {n_folds}" for k in range(1, n_folds + 1)]
+            self._fit_choice(table, given, y, sample_weight, task)
 
     def _family(self, criterion: Criterion) -> MarginFamily:
         """Return the margins to search among, with class weights where the aim calls for them."""
@@ -310,7 +302,12 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             self.best_rule_, self.best_score_ = rule, value
 
     def _fit_choice(
-        self, table: SearchTable, X: Features, y: Array, sample_weight: ArrayLike | None
+        self,
+        table: SearchTable,
+        X: Features,
+        y: Array,
+        sample_weight: ArrayLike | None,
+        task: Task,
     ) -> None:
         """Fit the chosen classifiers to all samples."""
 
@@ -318,7 +315,8 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             i, j, _ = table.cells[index]
             penalty = float(table.penalties[j])
             model = self._final_classifier(penalty, table.margins[i], table.weights[i], rule)
-            return model.fit(X, y, sample_weight)
+            with task.subtask("refit").passed_to(model):
+                return model.fit(X, y, sample_weight)
 
         link = self._has_link(len(self.classes_))
         rule = self.best_rule_ if isinstance(self.best_rule_, str) else "bayes" if link else "score"
