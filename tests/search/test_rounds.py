@@ -9,7 +9,9 @@ X, Y = (part[:120] for part in load_iris(return_X_y=True))  # 50, 50 and 20 samp
 
 
 def test_several_rounds_find_the_same_as_one(monkeypatch, capfd):
-    search = IMMAXClassifierCV(n_margins=3, lams=[0.1, 0.01], cv=3, scoring="neg_log_loss", verbose=1)
+    search = IMMAXClassifierCV(
+        n_margins=3, lams=[0.1, 0.01], cv=3, scoring="neg_log_loss", verbose=1
+    )
     whole = search.fit(X, Y)
     table, coef = whole.cv_results_, whole.coef_
     assert capfd.readouterr().out.count("margins 1 to 5") == 3
