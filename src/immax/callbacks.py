@@ -21,7 +21,7 @@ __all__ = ["CallbackSupport", "IterationTasks", "Task", "fit_task"]
 if TYPE_CHECKING:
 
     class CallbackSupport:
-        """Base of estimators with callbacks."""
+        """Base of estimators with callbacks, which scikit-learn has since version 1.9."""
 
         def _init_callback_context(self, *, max_subtasks: int | None) -> Any: ...
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     SUPPORTED: bool
 else:
     try:
-        from sklearn.callback import CallbackSupportMixin as CallbackSupport
-        from sklearn.callback import with_callbacks
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
     except ImportError:
         SUPPORTED = False
 
@@ -39,6 +38,9 @@ else:
             """Base of estimators with callbacks, which scikit-learn has since version 1.9."""
     else:
         SUPPORTED = True
+
+        class CallbackSupport(CallbackSupportMixin):
+            """Base of estimators with callbacks, which scikit-learn has since version 1.9."""
 
         @with_callbacks
         def _tear_down(estimator):
