@@ -5,24 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from immax.arrays import Array, Features
-from immax.calibration import ScoreCalibration
 from immax.callbacks import CallbackSupport, Task, fit_task
-from immax.decisions import Accuracy, Aim, Rule
+from immax.decisions import Accuracy, Aim
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
 from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
+from immax.search.chosen_model import ChosenModel, MarginClassifier
 from immax.search.counted_family import CountedFamily
 from immax.search.criteria import Purpose, Wishes, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
@@ -39,30 +38,18 @@ from immax.validation import Sample, training_sample
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MarginClassifier", "MarginSearch", "penalty_grid"]
+__all__ = ["MarginSearch", "penalty_grid"]
 
 EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
 
 
-class MarginClassifier(Protocol):
-    """A classifier that a search fits to all samples in the end."""
-
-    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
-    def decision_function(self, X: Features) -> Array: ...
-    def predict(self, X: Features) -> Array: ...
-
-
-def _offers_proba(search: MarginSearch) -> bool:
-    if search._loss == "hinge" and not search._calibrates():
-        raise AttributeError(
-            "the hinge loss does not determine probabilities, so predict_proba does not exist; "
-            "with an aim (aim='accuracy', say) they are calibrated on held-out scores"
-        )
-    return True
-
-
 class MarginSearch(
-    DocumentationLink, RefusesForeignParameters, CallbackSupport, ClassifierMixin, BaseEstimator
+    DocumentationLink,
+    RefusesForeignParameters,
+    CallbackSupport,
+    ChosenModel,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Search for margins and for the strength of the penalty by cross-validation.
 
@@ -84,8 +71,6 @@ class MarginSearch(
     costs: ArrayLike | None = None
     pos_label: object = None
     evidence: float = EVIDENCE
-    best_calibration_: ScoreCalibration | None = None
-    probability_calibration_: ScoreCalibration | None = None
     family: str | MarginFamily
     n_margins: int
     cv: CrossValidation
@@ -97,9 +82,6 @@ class MarginSearch(
     use_radii: bool = False
     refit: bool | str
     verbose: int
-    best_rule_: str | Rule
-    best_estimator_: MarginClassifier
-    probability_estimator_: MarginClassifier
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -116,11 +98,6 @@ class MarginSearch(
     @abstractmethod
     def _penalty_strengths(self, penalties: Array) -> Array:
         """Return numbers that are larger for stronger penalties."""
-
-    @property
-    @abstractmethod
-    def _loss(self) -> str:
-        """The surrogate."""
 
     @abstractmethod
     def _has_link(self, n_classes: int) -> bool:
@@ -329,11 +306,6 @@ class MarginSearch(
         for name in self._copied:
             setattr(self, name, getattr(self.best_estimator_, name))
 
-    def _check_refitted(self) -> None:
-        check_is_fitted(self)
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError("refit=False: margins were chosen, but no model was fitted to all")
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the scores of all cells, the theory's margins and the choice.
 
@@ -351,107 +323,11 @@ class MarginSearch(
 
         return plot_search(self, ax)
 
-    def decision_function(self, X: Features) -> Array:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-            For two classes, the score of ``classes_[1]``.
-        """
-        self._check_refitted()
-        return self.best_estimator_.decision_function(X)
-
     def _calibrates(self) -> bool:
         """Return whether probabilities of the hinge are asked for."""
         wishes = self._wishes()
         asked = wishes.aim is not None or wishes.costs is not None
         return asked or wishes.scoring not in (None, "accuracy")
-
-    @available_if(_offers_proba)
-    def predict_proba(self, X: Features) -> Array:
-        """Return class probabilities, those of ``probability_estimator_``.
-
-        They are the probabilities of the lowest log-loss in cross-validation. Where decisions are
-        better by another fit, ``predict`` uses that one, and need not agree with them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_refitted()
-        model = getattr(self, "probability_estimator_", self.best_estimator_)
-        return _proba(model, self.probability_calibration_, X)
-
-    @available_if(_offers_proba)
-    def predict_log_proba(self, X: Features) -> Array:
-        """Return logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    @available_if(_offers_proba)
-    def decision_proba(self, X: Features) -> Array:
-        """Return the class probabilities that decisions are made by, those of ``best_estimator_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_refitted()
-        return _proba(self.best_estimator_, self.best_calibration_, X)
-
-    def predict(self, X: Features) -> Array:
-        """Predict labels by the chosen rule.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from ``classes_``.
-        """
-        self._check_refitted()
-        if isinstance(self.best_rule_, str):
-            return self.best_estimator_.predict(X)
-        return self.best_rule_.predict(self.decision_proba(X))
-
-
-def _proba(model: Any, calibration: ScoreCalibration | None, X: Features) -> Array:
-    """Return the probabilities of a fitted classifier, by its link or by a calibration."""
-    if calibration is None:
-        return np.asarray(model.predict_proba(X))
-    return calibration.proba(model.decision_function(X))
 
 
 def penalty_grid(name: str, values: ArrayLike | None, default: Array) -> Array:
