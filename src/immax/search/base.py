@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
 from immax.arrays import Array, Features
 from immax.calibration import ScoreCalibration
@@ -95,6 +95,7 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
     n_jobs: int | None
     random_state: RandomState
     use_radii: bool = False
+    memory: str | Memory | None = None
     refit: bool | str
     verbose: int
     best_rule_: str | Rule
@@ -220,6 +221,7 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
         per_point = len(penalties) * sum(len(rows) for fold in folds for rows in fold.tests)
         at_once = max(1, MOST_ENTRIES // (per_point * len(sample.classes)))
         kept = list[HeldOutCells]()
+        run = check_memory(self.memory).cache(run_fold, ignore=["label"])
 
         evaluated = 0
 
@@ -231,7 +233,7 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
                 labels = self._fold_labels(evaluated, len(some), len(folds))
                 evaluated += len(some)
                 scored = Parallel(n_jobs=self.n_jobs)(
-                    delayed(run_fold)(cells, fold, family, some, penalties, label)
+                    delayed(run)(cells, fold, family, some, penalties, label)
                     for fold, label in zip(folds, labels, strict=True)
                 )
                 kept[:] = [HeldOutCells.pool(scored)]

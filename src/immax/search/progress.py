@@ -1,10 +1,11 @@
-"""Lines that a search prints as it goes."""
+"""The fits of a fold, and the line that a search prints when they are done."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
+from immax import __version__
 from immax.arrays import Array
 from immax.search.cells import Cells
 from immax.search.families import MarginFamily
@@ -21,6 +22,7 @@ def run_fold(
     points: Sequence[Array],
     penalties: Array,
     label: str | None = None,
+    version: str = __version__,  # noqa: ARG001
 ) -> HeldOutCells:
     """Fit all cells of a fold, and print a line when they are done if the fold has a label.
 
@@ -40,6 +42,8 @@ def run_fold(
         Values of lam or C.
     label : str, optional
         What the line begins with; without it nothing is printed.
+    version : str
+        Of this library: fits of another version are not taken from a cache.
 
     Returns
     -------
