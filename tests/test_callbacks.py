@@ -150,6 +150,15 @@ def test_every_kind_of_cells_is_reported(search):
 
 
 @needs_callbacks
+def test_folds_from_a_cache_have_no_cells(tmp_path):
+    search = IMMAXClassifierCV(**SEARCH, memory=str(tmp_path)).fit(X, Y)
+    recorder = Recorder()
+    clone(search).set_callbacks(recorder).fit(X, Y)
+    assert sum(path[-1] == "fold" for path in recorder.ended) == 2
+    assert not any("lam=" in path[-1] for path in recorder.ended)
+
+
+@needs_callbacks
 def test_progress_bars_of_processes(capsys):
     pytest.importorskip("rich", reason="rich is not installed")
     from sklearn.callback import ProgressBar

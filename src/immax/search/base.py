@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from joblib import Memory
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_memory, validate_data
 
 from immax.arrays import Array, Features
 from immax.callbacks import CallbackSupport, Task, fit_task
@@ -80,6 +81,7 @@ class MarginSearch(
     n_jobs: int | None
     random_state: RandomState
     use_radii: bool = False
+    memory: str | Memory | None = None
     refit: bool | str
     verbose: int
 
@@ -213,6 +215,7 @@ class MarginSearch(
             self._penalty_name,
             self.n_jobs,
             bool(self.verbose),
+            check_memory(self.memory),
             task,
         )
         max_points = int(self.budget) // (len(penalties) * len(folds))

@@ -1,12 +1,13 @@
-"""What a search says about the fits of a fold: to callbacks, and in a line that it prints."""
+"""The fits of a fold, and what a search says about them: to callbacks, and in a line."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
+from immax import __version__
 from immax.arrays import Array
 from immax.callbacks import Task
 from immax.search.cells import Cells, CellWatch, ignore_cell
@@ -14,7 +15,7 @@ from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells
 
-__all__ = ["FoldProgress", "run_fold"]
+__all__ = ["FoldProgress", "fit_fold", "run_fold"]
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,18 @@ class FoldProgress:
         return watch
 
 
-def run_fold(
+def fit_fold(
     cells: Cells,
     fold: Fold,
     family: MarginFamily,
     points: Sequence[Array],
     penalties: Array,
     progress: FoldProgress,
+    version: str = __version__,  # noqa: ARG001
 ) -> HeldOutCells:
-    """Fit all cells of a fold, and report it from the process that does the work.
+    """Fit all cells of a fold, and print a line when they are done if the fold has a label.
+
+    The line is printed by the process that has done the work, so that it appears at once.
 
     Parameters
     ----------
@@ -85,17 +89,44 @@ def run_fold(
     penalties : ndarray
         Values of lam or C.
     progress : FoldProgress
-        Where it is reported.
+        Where the cells and the fold are reported.
+    version : str
+        Of this library: fits of another version are not taken from a cache.
 
     Returns
     -------
     HeldOutCells
     """
     start = time.perf_counter()
-    with progress.task or nullcontext():
-        scored = cells.run(fold, family, points, penalties, progress.cell_watch(penalties))
+    scored = cells.run(fold, family, points, penalties, progress.cell_watch(penalties))
     if progress.label is not None:
         seconds = time.perf_counter() - start
         n_fits = len(points) * len(penalties)
         print(f"{progress.label}: {n_fits} fits in {seconds:.1f} s", flush=True)
     return scored
+
+
+def run_fold(
+    fit: Callable[..., HeldOutCells],
+    cells: Cells,
+    fold: Fold,
+    family: MarginFamily,
+    points: Sequence[Array],
+    penalties: Array,
+    progress: FoldProgress,
+) -> HeldOutCells:
+    """Run ``fit_fold``, or its cached version, as a task; a fold from a cache has no cells.
+
+    Parameters
+    ----------
+    fit : callable
+        ``fit_fold``, cached or not.
+    cells, fold, family, points, penalties, progress
+        As in ``fit_fold``.
+
+    Returns
+    -------
+    HeldOutCells
+    """
+    with progress.task or nullcontext():
+        return fit(cells, fold, family, points, penalties, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 
 from immax.arrays import Array
 from immax.callbacks import Task
@@ -14,7 +14,7 @@ from immax.search.evaluation import CellEvaluator
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells
-from immax.search.progress import FoldProgress, run_fold
+from immax.search.progress import FoldProgress, fit_fold, run_fold
 from immax.search.results import CellResults
 
 __all__ = ["SearchRounds"]
@@ -44,6 +44,8 @@ class SearchRounds:
         The number of folds that are fitted in parallel.
     verbose : bool
         Whether a line is printed for every fold.
+    memory : joblib.Memory
+        Where the fits of folds are kept.
     task : Task
         The search; each round is a part of it, and the folds are parts of a round.
     held_out : HeldOutCells
@@ -60,6 +62,7 @@ class SearchRounds:
     penalty_name: str
     n_jobs: int | None
     verbose: bool
+    memory: Memory
     task: Task
     held_out: HeldOutCells = field(init=False)
     n_done: int = field(default=0, init=False)
@@ -90,8 +93,9 @@ class SearchRounds:
         # Tasks of folds are made before any of them begins: workers receive copies of the tree.
         with self.task.subtask(name, n_subtasks=len(self.folds), ordered=False) as task:
             progress = list(self._progress(task, name, len(points)))
+            fit = self.memory.cache(fit_fold, ignore=["progress"])
             scored = Parallel(n_jobs=self.n_jobs)(
-                delayed(run_fold)(self.cells, fold, self.family, points, self.penalties, each)
+                delayed(run_fold)(fit, self.cells, fold, self.family, points, self.penalties, each)
                 for fold, each in zip(self.folds, progress, strict=True)
             )
         self.n_done += len(points)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from joblib import Memory
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
@@ -158,6 +159,8 @@ class IMMAXSVCCV(MarginSearch):
         Search around the theory's margins for the radii of the classes,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
         radii are the largest norms in the kernel's space of all samples of a class.
+    memory : str or object with the interface of joblib.Memory, optional
+        As in IMMAXClassifierCV.
 
     Attributes
     ----------
@@ -260,6 +263,7 @@ class IMMAXSVCCV(MarginSearch):
         pos_label: object = None,
         evidence: float = EVIDENCE,
         use_radii: bool = False,
+        memory: str | Memory | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -284,6 +288,7 @@ class IMMAXSVCCV(MarginSearch):
         self.pos_label = pos_label
         self.evidence = evidence
         self.use_radii = use_radii
+        self.memory = memory
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
