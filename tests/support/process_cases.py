@@ -106,8 +106,13 @@ def gradients(rank=None):
 def shards(rank):
     """Return what a process computes with half of the classes."""
     from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.tensor import DTensor, Shard
-    from torch.distributed.tensor.experimental import implicit_replication
+
+    try:
+        from torch.distributed.tensor import DTensor, Shard
+        from torch.distributed.tensor.experimental import implicit_replication
+    except ImportError:  # before PyTorch 2.5
+        from torch.distributed._tensor import DTensor, Shard
+        from torch.distributed._tensor.experimental import implicit_replication
     from torch.distributed.tensor.parallel import loss_parallel
 
     h, labels, rho, weight = vocabulary()
