@@ -8,7 +8,7 @@ from source_tree import imports, module_paths, tree_of
 # A package may import from the lines above its own. Packages that share a line stand side by side.
 LAYERS = (
     ("arrays", "errors", "threads", "atomic", "optional", "foreign_parameters", "documentation"),
-    ("validation",),
+    ("validation", "callbacks"),
     ("margins",),
     ("class_weights",),
     ("losses", "penalties"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from immax.arrays import Array, Features
@@ -17,6 +17,7 @@ from immax.compare.protocol import fit_candidate
 from immax.compare.results import Comparison
 from immax.compare.training_rows import TrainingRows
 from immax.decisions.decided_model import DecidedModel
+from immax.decisions.fitted_wrapper import FittedWrapper
 from immax.distributed.stream_parts import ReadMeter
 from immax.evaluation.candidates import CANDIDATES
 from immax.tabular import prepare
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["CodedLabels", "refit", "refit_all"]
 
 
-class CodedLabels(ClassifierMixin, BaseEstimator):
+class CodedLabels(FittedWrapper):
     """A classifier of the integers 0, 1, … that predicts the labels that they stand for.
 
     Parameters
@@ -48,50 +49,12 @@ class CodedLabels(ClassifierMixin, BaseEstimator):
         """Return the labels."""
         return self.classes
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
     def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Fit the model again.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Labels.
-
-        Returns
-        -------
-        CodedLabels
-        """
         self.model.fit(X, np.searchsorted(self.classes, y))
         return self
 
     def predict(self, X: Features) -> Array:
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
         return np.asarray(self.classes)[np.asarray(self.model.predict(X))]
-
-    def predict_proba(self, X: Features) -> Array:
-        """Predict probabilities, with the columns in the order of the labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return self.model.predict_proba(X)
 
 
 def refit(comparison: Comparison, name: str) -> Pipeline:
