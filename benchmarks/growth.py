@@ -1,6 +1,6 @@
 """How time and memory of a fit grow with the number of rows: in memory, streamed, on Dask.
 
-    python benchmarks/growth.py [--rows 10000 100000 1000000 10000000] [--columns 20]
+    python benchmarks/growth.py [--rows 10000 100000 1000000 10000000] [--columns 20] [--quick]
 
 The data are a folder of Parquet files. Every fit is a process of its own, which reads the files
 itself; its processor seconds (with those of a Dask cluster inside it) and the peak of its resident
@@ -71,17 +71,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10**k for k in range(4, 8)])
     parser.add_argument("--columns", type=int, default=20)
+    parser.add_argument("--quick", action="store_true", help="10,000 and 100,000 rows")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         run_one(options.one[0], Path(options.one[1]))
         return
+    rows = [10_000, 100_000] if options.quick else options.rows
+    entries = sum(rows) * options.columns / 1e8
+    memory, disk = 1 + 8 * max(rows) * options.columns * 8 / 2**30, 1.3 * entries
+    print(
+        f"about {0.3 * len(rows) + 2 * entries:.0f} minutes on an idle core, up to {memory:.0f} "
+        f"GiB of memory and {disk:.0f} GiB on the disk",
+        flush=True,
+    )
     print("| rows | fit | processor seconds | peak MiB | rounds |")
     print("| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "warm").mkdir()
         write_table(Path(name) / "warm", 1000, options.columns)
-        for n_rows in options.rows:
+        for n_rows in rows:
             folder = Path(name) / str(n_rows)
             folder.mkdir()
             write_table(folder, n_rows, options.columns)

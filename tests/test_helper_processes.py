@@ -7,7 +7,13 @@ import time
 import pytest
 
 from immax import helper_processes
-from immax.helper_processes import is_started_ahead, obtain_process, start_ahead, stop_process
+from immax.helper_processes import (
+    is_started_ahead,
+    obtain_process,
+    start_ahead,
+    stop_process,
+    stop_waiting,
+)
 
 MODULE = "json.tool"  # answers when its input ends
 
@@ -16,7 +22,7 @@ MODULE = "json.tool"  # answers when its input ends
 def nothing_left(monkeypatch):
     monkeypatch.setattr(helper_processes, "_ahead", {})
     yield
-    helper_processes._stop_all()
+    stop_waiting()
 
 
 def test_what_was_started_ahead_is_obtained_first():
@@ -32,6 +38,14 @@ def test_what_was_started_ahead_is_obtained_first():
     finally:
         for process in (first, second):
             stop_process(process)
+
+
+def test_processes_that_are_not_needed_after_all_are_stopped():
+    start_ahead(MODULE, 1)
+    process = helper_processes._ahead[MODULE][0]
+    stop_waiting()
+    assert not is_started_ahead(MODULE)
+    assert process.returncode is not None
 
 
 def test_what_nobody_has_obtained_ends_with_the_process(tmp_path):

@@ -1,5 +1,6 @@
 """Model files: round trips, and files that are refused."""
 
+import io
 import json
 import subprocess
 import sys
@@ -18,10 +19,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.fixes import parse_version
 
 from immax import IMMAXSVC, IMMAXSVCCV, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
-from immax.decisions import Costs
-from immax.io import ABOUT, ModelFileError, load_model, save_model
+from immax.decisions import Costs, FBeta, RecallAt
+from immax.io import ABOUT, TRUSTED, ModelFileError, _converted, load_model, save_model
 
-pytest.importorskip("skops")
+skops = pytest.importorskip("skops.io")
 
 X, y = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)
 
@@ -196,6 +197,24 @@ def test_files_with_classes_that_have_moved_since_predict_as_they_did():
         new = np.array(expected["X"])
         assert model.predict(new).tolist() == expected["predict"]
         np.testing.assert_allclose(model.predict_proba(new), expected["proba"], atol=1e-8)
+
+
+def test_aims_that_have_moved_since_are_found():
+    for aim in (Costs([1, 10]), RecallAt(precision=0.5), FBeta(2.0)):
+        source = io.BytesIO(skops.dumps(aim))
+        earlier = io.BytesIO()
+        with zipfile.ZipFile(source) as given, zipfile.ZipFile(earlier, "w") as archive:
+            for name in given.namelist():
+                content = given.read(name).decode()
+                archive.writestr(
+                    name, content.replace(type(aim).__module__, "immax.decisions.aims")
+                )
+        data = _converted(earlier.getvalue())
+        assert (data == earlier.getvalue()) == isinstance(aim, FBeta)  # which has not moved
+        assert set(skops.get_untrusted_types(data=data)) <= TRUSTED
+        found = skops.loads(data, trusted=sorted(TRUSTED))
+        assert type(found) is type(aim)
+        assert vars(found) == vars(aim)
 
 
 EARLIER = Path(__file__).parent / "data" / "format-1"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
-__all__ = ["is_started_ahead", "obtain_process", "start_ahead", "stop_process"]
+__all__ = ["is_started_ahead", "obtain_process", "start_ahead", "stop_process", "stop_waiting"]
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -29,7 +29,7 @@ def start_ahead(module: str, count: int) -> None:
     """
     processes = [_start(module) for _ in range(count)]
     if not _ahead:
-        atexit.register(_stop_all)
+        atexit.register(stop_waiting)
     _ahead.setdefault(module, []).extend(processes)
 
 
@@ -91,7 +91,8 @@ def _start(module: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _stop_all() -> None:
+def stop_waiting() -> None:
+    """Stop the processes that were started ahead and that nobody has obtained."""
     for processes in _ahead.values():
         while processes:
             stop_process(processes.pop())

@@ -50,21 +50,22 @@ MOVED = {
     ("immax.compare.refit", "CodedLabels"): "immax.compare.final_model",
     ("immax.compare.decided_model", "CalibratedScores"): "immax.decisions.calibrated_scores",
     ("immax.compare.decided_model", "DecidedModel"): "immax.decisions.decided_model",
+    ("immax.decisions.aims", "Costs"): "immax.decisions.costs",
+    **{
+        ("immax.decisions.aims", name): "immax.decisions.constrained_aims"
+        for name in ("Budget", "PrecisionAt", "RecallAt")
+    },
 }
 """The present modules of classes that were elsewhere in earlier versions."""
 AIM_TYPES = (
     "Accuracy",
     "BalancedAccuracy",
-    "Budget",
-    "Costs",
     "FBeta",
     "GMean",
     "Jaccard",
     "Kappa",
     "LogLoss",
     "MCC",
-    "PrecisionAt",
-    "RecallAt",
 )
 TRUSTED = frozenset(
     {
@@ -75,6 +76,10 @@ TRUSTED = frozenset(
         "immax.decisions.decided_model.DecidedModel",
         "immax.decisions.rules.Rule",
         *(f"immax.decisions.aims.{name}" for name in AIM_TYPES),
+        "immax.decisions.constrained_aims.Budget",
+        "immax.decisions.constrained_aims.PrecisionAt",
+        "immax.decisions.constrained_aims.RecallAt",
+        "immax.decisions.costs.Costs",
         "immax.linear.IMMAXClassifier",
         "immax.linear.BaselineClassifier",
         "immax.kernels.svc.IMMAXSVC",
@@ -190,7 +195,9 @@ def save_model(
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     refused = _untrusted(skops, data)
     if refused:
-        raise ModelFileError(f"the model holds types that would not be loaded: {refused}")
+        callbacks = any(name.startswith("sklearn.callback.") for name in refused)
+        advice = "; remove callbacks by model.set_callbacks()" if callbacks else ""
+        raise ModelFileError(f"the model holds types that would not be loaded: {refused}{advice}")
     last = model[-1] if hasattr(model, "steps") else model
     classes = getattr(model, "classes_", None)
     margins = getattr(last, "margins_", None)
@@ -334,11 +341,12 @@ def _converted(data: bytes) -> bytes:
         objects = source.read(OBJECTS)
         if not any(module.encode() in objects for module, _ in MOVED):
             return data
+        converted = json.loads(objects, object_hook=_in_its_module)
+        if converted == json.loads(objects):
+            return data
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for name in source.namelist():
-                content = source.read(name)
-                if name == OBJECTS:
-                    content = json.dumps(json.loads(content, object_hook=_in_its_module)).encode()
+                content = json.dumps(converted).encode() if name == OBJECTS else source.read(name)
                 archive.writestr(name, content)
     return target.getvalue()
 

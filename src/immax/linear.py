@@ -149,6 +149,8 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     """
 
     weights: str | ArrayLike | Mapping[Any, float] = "equal"  # of models of earlier versions
+    margins_: Vector
+    weights_: Vector
     _foreign = MappingProxyType(
         {
             "class_weight": "weights='balanced' (or an array, or a dict) weighs the classes, and "
@@ -232,8 +234,8 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         share = weighted_shares(data.weight, data.y, loss.weights)
         return immax_risk(self.loss, self.form, data.y, loss.margins, share)
 
-    def _keep_loss(self, loss: ClassTerms) -> None:
-        self.margins_, self.weights_ = loss
+    def _loss_attributes(self, loss: ClassTerms) -> dict[str, Any]:
+        return {"margins_": loss.margins, "weights_": loss.weights}
 
     def _proba(self, scores: Array) -> Array:
         proba = immax_proba(scores, self.margins_, self.loss)
@@ -279,6 +281,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
     'la'
     """
 
+    spec_: LossSpec
     _foreign = MappingProxyType(
         {
             "class_weight": "method='rw' weighs the classes, and probabilities still refer to the "
@@ -328,8 +331,8 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         make = binary_risk if loss.n_classes == 2 else SoftmaxRisk
         return make(loss, data.y, data.weight, drop)
 
-    def _keep_loss(self, loss: LossSpec) -> None:
-        self.spec_ = loss
+    def _loss_attributes(self, loss: LossSpec) -> dict[str, Any]:
+        return {"spec_": loss}
 
     def _proba(self, scores: Array) -> Array:
         if scores.ndim == 1:

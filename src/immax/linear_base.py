@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
+from immax.callbacks import CallbackSupport, IterationTasks, fit_task
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
@@ -71,7 +72,12 @@ def has_proba(estimator: LinearClassifier[Any]) -> bool:
 
 
 class LinearClassifier(
-    DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator, Generic[L]
+    DocumentationLink,
+    RefusesForeignParameters,
+    CallbackSupport,
+    ClassifierMixin,
+    BaseEstimator,
+    Generic[L],
 ):
     """Base of classifiers that minimise ``lam Omega(W) + mean loss`` over W and free biases.
 
@@ -92,6 +98,10 @@ class LinearClassifier(
     max_iter: int
     random_state: int | np.random.RandomState | None
     warm_start: bool = False
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+    n_features_used_: int
 
     @abstractmethod
     def _make_loss(self, data: TrainingData) -> L:
@@ -102,8 +112,8 @@ class LinearClassifier(
         """Return the mean loss of the training data."""
 
     @abstractmethod
-    def _keep_loss(self, loss: L) -> None:
-        """Set the fitted attribute that holds the loss."""
+    def _loss_attributes(self, loss: L) -> dict[str, Any]:
+        """Return the fitted attributes that hold the loss."""
 
     @abstractmethod
     def _proba(self, scores: Array) -> Array:
@@ -145,30 +155,48 @@ class LinearClassifier(
         -------
         self
         """
-        data, loss, problem = self.training(X, y, sample_weight)
-        seed = 0 if self.random_state is None else self.random_state
-        solution = solve(
-            problem,
-            self.solver,
-            start=self._start(data.classes, problem) if self.warm_start else None,
-            tol=self.tol,
-            max_iter=int(self.max_iter),
-            random_state=int(check_random_state(seed).randint(2**31 - 1)),
-        )
-        self._keep_fit(data.classes, loss, solution, data.X.shape[1])
+        with fit_task(self, X, y, sample_weight) as task:
+            data, loss, problem = self.training(X, y, sample_weight)
+            n_features = data.X.shape[1]
+            iterations = None
+            if task.watched:
+                iterations = IterationTasks(
+                    task, lambda theta: self._attributes(data.classes, loss, theta, n_features)
+                )
+            seed = 0 if self.random_state is None else self.random_state
+            solution = solve(
+                problem,
+                self.solver,
+                start=self._start(data.classes, problem) if self.warm_start else None,
+                tol=self.tol,
+                max_iter=int(self.max_iter),
+                random_state=int(check_random_state(seed).randint(2**31 - 1)),
+                on_iteration=iterations,
+            )
+            if iterations is not None:
+                iterations.close()
+            self._keep_fit(data.classes, loss, solution, n_features)
         return self
+
+    def _attributes(self, classes: Array, loss: L, theta: Array, n_features: int) -> dict[str, Any]:
+        """Return what predictions need of a fit that ends at these parameters."""
+        coef = theta[:, :n_features].copy()
+        return {
+            "classes_": classes,
+            **self._loss_attributes(loss),
+            "coef_": coef,
+            "intercept_": (
+                theta[:, n_features].copy()
+                if self.fit_intercept
+                else np.zeros(len(theta), dtype=theta.dtype)
+            ),
+            "n_features_used_": int(coef.any(axis=0).sum()),
+        }
 
     def _keep_fit(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
         """Set all attributes at the end, so that a fit that fails leaves an earlier one."""
-        self.classes_ = classes
-        self._keep_loss(loss)
-        self.coef_ = solution.theta[:, :n_features].copy()
-        self.intercept_ = (
-            solution.theta[:, n_features].copy()
-            if self.fit_intercept
-            else np.zeros(len(solution.theta), dtype=solution.theta.dtype)
-        )
-        self.n_features_used_ = int(self.coef_.any(axis=0).sum())
+        for name, value in self._attributes(classes, loss, solution.theta, n_features).items():
+            setattr(self, name, value)
         self.objective_ = solution.objective
         self.gap_ = solution.gap
         self.n_iter_ = solution.n_iter

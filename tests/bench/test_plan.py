@@ -30,6 +30,14 @@ def test_cells_are_all_combinations_and_trials_of_networks():
     assert "resnet" not in finals[0].label()
 
 
+def test_runs_begin_with_the_first_run():
+    base, later = (parse_plan(content(**changes)).cells() for changes in ({}, {"first_run": 1}))
+    runs = {cell.run for cell in later if cell.stage == "final"}
+    assert runs == {1, 2}
+    shared = {cell.id for cell in base} & {cell.id for cell in later if cell.stage == "final"}
+    assert len(shared) == 2 * 2 * 3  # those of run 1
+
+
 def test_a_cell_is_identified_by_what_defines_it():
     first = {cell.id for cell in parse_plan(content()).cells()}
     renamed = parse_plan(content(name="other", title="Other"))

@@ -61,6 +61,7 @@ def content(**changes):
             r"use_folds must be at most selection.folds, 3; got 4",
         ),
         ({"runs": 0}, r"runs must be at least 1"),
+        ({"first_run": -1}, r"first_run must be 0 or more"),
         ({"runs": True}, r"runs must be of type int"),
         ({"grids": {"lda": {"C": [1]}}}, r"did you mean 'ldam'"),
         ({"grids": {"ldam": {"C": 1}}}, r"grids.ldam.C must be a list"),

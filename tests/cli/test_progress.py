@@ -45,6 +45,12 @@ def test_what_runs_and_how_long_it_will_take(terminal):
     assert "about 5 min left" in terminal.getvalue()
 
 
+def test_what_was_read_of_a_streamed_table(terminal):
+    with FoldBar() as bar:
+        bar.show(FoldProgress((), 3, 12, 42.4, "pass 7, 1.5 GiB read"))
+    assert "pass 7, 1.5 GiB read, about 42 s left" in terminal.getvalue()
+
+
 def test_the_cells_of_a_plan_are_counted_as_they_end(terminal):
     counts = {"done": 1, "failed": 0, "open": 3}
     cell = SimpleNamespace(label=lambda: "digits, immax")

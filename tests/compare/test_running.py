@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from mixed_table import mixed_table
 
-from immax.compare import Protocol, answer, compare, fold_fits, running
+from immax.compare import Protocol, answer, compare, finished_folds, fold_fits, running
 from immax.tabular import describe_columns
 
 QUICK = ["weights", "immax"]
@@ -83,7 +83,7 @@ def test_folds_do_not_depend_on_the_number_of_repeats(tmp_path, monkeypatch):
 )
 def test_rows_are_split_again_while_the_answer_is_open(monkeypatch, answers, repeats, n_jobs):
     asked = iter(answers)
-    monkeypatch.setattr(running, "is_open", lambda comparison: next(asked))
+    monkeypatch.setattr(finished_folds, "is_open", lambda comparison: next(asked))
     X, y = mixed_table(90)
     protocol = Protocol(folds=2, max_repeats=3)
     found = compare(X, y, methods=["ce"], protocol=protocol, n_jobs=n_jobs)
@@ -97,7 +97,7 @@ def test_rows_are_split_again_while_the_answer_is_open(monkeypatch, answers, rep
 
 
 def test_no_repeat_begins_that_would_not_be_finished_in_time(monkeypatch):
-    monkeypatch.setattr(running, "is_open", lambda comparison: True)
+    monkeypatch.setattr(finished_folds, "is_open", lambda comparison: True)
     fit = fold_fits.fit_candidate
 
     def slow(*arguments):

@@ -9,14 +9,10 @@ from immax.decisions.aims import (
     MCC,
     Accuracy,
     BalancedAccuracy,
-    Budget,
-    Costs,
     FBeta,
     GMean,
     Jaccard,
     Kappa,
-    PrecisionAt,
-    RecallAt,
 )
 from immax.decisions.confusion import confusion_matrix
 
@@ -68,50 +64,12 @@ def test_geometric_mean_of_recalls():
     assert GMean().value(np.array([[10.0, 0.0], [10.0, 0.0]])) == 0
 
 
-def test_constraints_are_below_zero_where_they_are_not_met():
-    table = np.array([[90.0, 10.0], [5.0, 15.0]])  # precision 0.6, recall 0.75
-    assert RecallAt(precision=0.5).value(table) == pytest.approx(0.75)
-    assert RecallAt(precision=0.9).value(table) == pytest.approx(0.6 - 1)
-    assert PrecisionAt(recall=0.7).value(table) == pytest.approx(0.6)
-    assert PrecisionAt(recall=0.8).value(table) == pytest.approx(0.75 - 1)
-    assert Budget(share=0.25).value(table) == pytest.approx(0.75)
-    assert Budget(share=0.1).value(table) < 0
-    assert Budget(count=25).value(table) == pytest.approx(0.75)
-    assert Budget(count=24).value(table) < 0
-
-
-def test_costs():
-    labels = np.array(["fraud", "ok"])
-    aim = Costs({"ok": 1.0, "fraud": 10.0}, abstain=0.5)
-    np.testing.assert_array_equal(aim.matrix(labels), [[0, 10, 0.5], [1, 0, 0.5]])
-    table = np.array([[3.0, 1.0, 2.0], [4.0, 5.0, 0.0]])
-    assert aim.for_classes(labels).value(table) == pytest.approx(-(10 + 2 * 0.5 + 4) / 15)
-    matrix = [[0, 2, 3], [1, 0, 5], [7, 1, 0]]
-    np.testing.assert_array_equal(Costs(matrix).matrix(np.arange(3)), matrix)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Costs([1, -1]), "not negative"),
-        (lambda: Costs([0, 0]), "all zero"),
-        (lambda: Costs([[1, 2, 3], [1, 2, 3]]), "row and column"),
-        (lambda: Costs("cheap"), "numbers"),
-        (lambda: Costs([1, 2], abstain=-1), "abstain"),
-        (
-            lambda: Costs([1, 2, 3]).matrix(np.arange(2)),
-            r"costs must have shape \(2,\)",
-        ),
-        (lambda: Costs({"a": 1}).matrix(np.array(["a", "b"])), "classes without a cost: \\['b'\\]"),
         (lambda: FBeta(0), "beta"),
         (lambda: FBeta(average="weighted"), "average"),
         (lambda: Jaccard("micro"), "average"),
-        (lambda: RecallAt(precision=1.0), "between 0 and 1"),
-        (lambda: PrecisionAt(recall=0), "between 0 and 1"),
-        (lambda: Budget(), "either"),
-        (lambda: Budget(share=0.1, count=3), "either"),
-        (lambda: Budget(share=0.0), "between 0 and 1"),
-        (lambda: Budget(count=0), "positive whole number"),
     ],
 )
 def test_what_is_refused(make, message):

@@ -14,7 +14,7 @@ import pytest
 from parted_cases import rows
 
 from immax import IMMAXClassifier
-from immax.distributed import DaskIMMAXClassifier, clusters
+from immax.distributed import DaskIMMAXClassifier, clusters, dask_parts
 from immax.distributed.clusters import ClusterError
 from immax.distributed.dask_parts import DaskParts, place_parts
 from immax.distributed.raw_parts import Encoding
@@ -39,6 +39,19 @@ def test_sums_in_a_tree(client):
 
 def len_of(part):
     return len(part)
+
+
+def test_parts_of_a_worker_are_asked_together(client, monkeypatch):
+    X, y = rows(2, 100)
+    data = da.from_array(X, chunks=(5, -1)), da.from_array(y, chunks=5)
+    groups = place_parts(client, *data, None)._groups
+    assert len(groups) <= len(client.nthreads())
+    numbers = [part.number for group in client.gather(groups) for part in group.parts]
+    assert sorted(numbers) == list(range(20))
+    monkeypatch.setattr(dask_parts, "GROUP_BYTES", 2 * X[:5].nbytes)
+    parts = place_parts(client, *data, None)
+    assert len(parts._groups) >= 10
+    assert parts.reduce(number_of_rows, 1)[0] == 100
 
 
 def test_a_file_that_cannot_be_read_is_named(client, tmp_path):

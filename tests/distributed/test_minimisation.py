@@ -40,6 +40,20 @@ def test_every_way_leads_to_the_optimum(solver, keeps_scores):
     assert parts.n_rounds < 25
 
 
+def test_a_sample_that_misleads_is_given_up():
+    X, y = rows(2, 2000)
+    X = 30 * X
+    loss = IMMAXRows("exponential", "auto", np.ones(2), np.full(2, 1 / 2000))
+    parts = LocalParts(parts_of(X, y, 1500))
+    few = np.r_[0:6, 1994:2000]  # that can be separated: exponential losses of others are huge
+    sample = RowPart(X[few], y[few], np.full(12, 2000 / 12), few)
+    found = minimise(PartsProblem(parts, sample, loss, 1e-3, True), stopping=Stopping(1e-9))
+    whole = RowPart(X, y, np.ones(2000), np.arange(2000))
+    expected = solve(Problem(X, whole.risk(loss), 1e-3), tol=1e-11)
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+
+
 def test_many_problems_in_the_same_rounds():
     X, y = rows(2, 2000)
     parts = LocalParts(parts_of(X, y, 700))

@@ -7,10 +7,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
 
+from immax import IMMAXClassifierCV
 from immax.decisions import DecidedModel, DecisionClassifierCV
 from immax.evaluation.aim_search import AimSearch, PerAim
 from immax.evaluation.held_out_scorer import score_by_metric
 from immax.evaluation.metrics import METRICS
+from immax.search.cells import linear_path
 
 AIMS = ("balanced_accuracy", "f1", "cost_10_to_1", "log_loss")
 GRID = {"C": [1e-4, 1e-2, 1.0]}
@@ -133,14 +135,25 @@ def test_a_race_fits_the_better_half_to_the_other_folds():
     assert race.for_aim("f1").rule == both.for_aim("f1").rule
 
 
-def test_a_classifier_of_its_own_for_every_aim():
+def test_searches_of_several_aims_share_the_fits(monkeypatch):
     X, y = sample()
-    made = []
+    fits = []
+
+    def counted(*arguments):
+        fits.append(arguments)
+        return linear_path(*arguments)
+
+    monkeypatch.setattr("immax.search.cells.linear_path", counted)
 
     def make(scorer):
-        made.append(scorer.name)
-        return LogisticRegression(C=len(made))
+        return IMMAXClassifierCV(aim=scorer.aim, lams=[0.01, 0.1], n_margins=3, cv=3)
 
-    both = PerAim(make, scorers(y, "f1", "mcc")).fit(X, y)
-    assert made == ["f1", "mcc"]
-    assert (both.for_aim("f1").C, both.for_aim("mcc").C) == (1, 2)
+    names = ("f1", "mcc", "balanced_accuracy")
+    shared = PerAim(make, scorers(y, *names)).fit(X, y)
+    assert len(fits) == 3  # one for each fold
+    for name, scorer in zip(names, scorers(y, *names), strict=True):
+        own, alone = shared.for_aim(name), make(scorer).fit(X, y)
+        assert own.memory is None
+        assert own.best_score_ == alone.best_score_
+        np.testing.assert_array_equal(own.predict(X), alone.predict(X))
+    assert len(fits) == 3 * 4

@@ -78,3 +78,9 @@ def test_methods_that_do_not_suit_the_data_are_left_out(monkeypatch):
         "smote": "imbalanced-learn is not installed",
         "xgb": "xgboost is not installed",
     }
+
+
+def test_methods_that_need_all_rows_are_left_out_of_streamed_tables():
+    names, left_out = choose_candidates(["immax", "svm", "la"], 2, 10**7, "accuracy", streamed=True)
+    assert names == ["logistic", "immax", "la"]
+    assert left_out == {"svm": "needs all rows in memory: --rows compares it on a sample"}

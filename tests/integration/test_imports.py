@@ -17,7 +17,7 @@ LAYERS = (
         "foreign_parameters",
         "documentation",
     ),
-    ("validation",),
+    ("validation", "callbacks"),
     ("margins",),
     ("class_weights",),
     ("losses", "penalties"),

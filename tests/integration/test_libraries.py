@@ -54,13 +54,28 @@ def _matrix(features):
 
 
 def test_mlflow_through_skops(tmp_path):
-    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
-    from immax.io import save_model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    from immax.io import load_model, save_model
 
-    mlflow.set_tracking_uri(tmp_path.as_uri())
-    with mlflow.start_run():
-        save_model(IMMAXClassifier().fit(X, Y), tmp_path / "model.skops")
-        mlflow.log_artifact(str(tmp_path / "model.skops"))
+    pipeline = make_pipeline(StandardScaler(), IMMAXClassifier()).fit(X, Y)
+    save_model(pipeline, tmp_path / "model.skops", metric="balanced_accuracy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+        experiment = mlflow.create_experiment("immax", (tmp_path / "artifacts").as_uri())
+        with mlflow.start_run(experiment_id=experiment) as run:
+            mlflow.log_artifact(str(tmp_path / "model.skops"))
+            mlflow.log_params(pipeline[-1].get_params())
+        path = mlflow.artifacts.download_artifacts(
+            run_id=run.info.run_id, artifact_path="model.skops", dst_path=str(tmp_path / "found")
+        )
+        logged = mlflow.get_run(run.info.run_id).data.params
+    assert logged["lam"] == "0.001"
+    found = load_model(path)
+    assert found.metric == "balanced_accuracy"
+    np.testing.assert_array_equal(found.model.predict_proba(X), pipeline.predict_proba(X))
 
 
 def frames():

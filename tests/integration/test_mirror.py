@@ -20,6 +20,7 @@ ACROSS = {
 WITHOUT = {
     "immax.arrays": "types alone",
     "immax.errors": "an exception alone",
+    "immax.decisions.aim": "an interface alone",
     "immax.boosting.catboost": "tests/boosting/test_estimator.py runs over the three libraries",
     "immax.boosting.lightgbm": "tests/boosting/test_estimator.py runs over the three libraries",
     "immax.boosting.xgboost": "tests/boosting/test_estimator.py runs over the three libraries",

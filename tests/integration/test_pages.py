@@ -19,6 +19,7 @@ PAGES = [
 NEEDS = {
     "cross-entropy": "torch",
     "focal-and-ldam": "torch",
+    "integrations": "sklearn.callback",
     "smote": "imblearn",
     "scale-pos-weight": "xgboost",
 }

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.exceptions import NotFittedError
 
 from immax import IMMAXClassifierCV
 from immax.search.base import penalty_grid
@@ -27,16 +26,6 @@ def test_one_seed_one_result_whatever_the_jobs(binary):
             again.cv_results_["mean_test_score"], first.cv_results_["mean_test_score"]
         )
         np.testing.assert_array_equal(again.coef_, first.coef_)
-
-
-def test_without_a_refit_there_is_only_a_choice(binary):
-    X, y = binary
-    model = IMMAXClassifierCV(**SMALL, refit=False).fit(X, y)
-    assert model.best_lam_ in (1e-3, 1e-1)
-    with pytest.raises(AttributeError, match="refit=False"):
-        model.predict(X)
-    with pytest.raises(NotFittedError):
-        IMMAXClassifierCV().predict(X)
 
 
 def test_the_table_has_a_row_for_every_cell(binary):
@@ -86,11 +75,3 @@ def test_a_picture_of_the_search(binary, tmp_path):
         IMMAXClassifierCV().plot()
     with pytest.raises(ValueError, match="at most 20 points"):
         IMMAXClassifierCV(family="free", lams=[0.1], n_margins=25, cv=2).fit(X, y).plot()
-
-
-def test_decisions_are_made_by_the_fit_that_the_rule_is_for(binary):
-    X, y = binary
-    model = IMMAXClassifierCV(lams=[1e-3, 1e-1], cv=3, aim="f1").fit(X, y)
-    proba = model.decision_proba(X)
-    np.testing.assert_array_equal(proba, model.best_estimator_.predict_proba(X))
-    np.testing.assert_array_equal(model.predict(X), model.best_rule_.predict(proba))

@@ -1,10 +1,11 @@
-"""The lines that a search prints."""
+"""The fits of folds: the lines that a search prints, and the cache."""
 
 import re
 
 import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from immax import IMMAXClassifierCV
@@ -39,3 +40,27 @@ def test_processes_print_their_own_lines(capfd):
 def test_nothing_is_printed_by_default(capfd):
     IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=3).fit(X, Y)
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("search", "fit"),
+    [
+        (IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=3), "immax.search.cells.linear_path"),
+        (IMMAXSVCCV(n_margins=2, Cs=[1.0], cv=3), "immax.search.svc.MachineCells.run"),
+    ],
+)
+def test_another_aim_takes_the_fits_from_the_cache(search, fit, tmp_path, monkeypatch):
+    alone = clone(search).set_params(aim="f1_macro").fit(X, Y)
+    search = clone(search).set_params(memory=str(tmp_path))
+    search.fit(X, Y, sample_weight=np.ones(len(Y)))  # weights are part of what is looked up
+    clone(search).set_params(aim="balanced_accuracy").fit(X, Y)
+
+    def refuse(*_):
+        raise AssertionError("a fold is fitted again")
+
+    monkeypatch.setattr(fit, refuse)
+    cached = clone(search).set_params(aim="f1_macro").fit(X, Y)
+    np.testing.assert_array_equal(cached.predict_proba(X), alone.predict_proba(X))
+    assert cached.best_score_ == alone.best_score_
+    with pytest.raises(AssertionError, match="fitted again"):
+        clone(search).set_params(aim="f1_macro").fit(2 * X, Y)

@@ -1,13 +1,14 @@
 """The interface of a solver, by a small one of its own."""
 
 import warnings
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from problems import make_problem
 
+from immax.penalties import make_penalty
 from immax.solvers import SOLVERS, Solution, Solver, UnsupportedProblemError, solve
 
 
@@ -62,3 +63,30 @@ def test_options_are_fields_that_cannot_be_changed():
 
 def test_without_a_cheaper_way_the_certificate_stays():
     assert Zero().uncertified() == Zero()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "omega"),
+    [
+        ("newton", "immax", "l2"),
+        ("lbfgs", "immax", "l2"),
+        ("newton", "hinge-max", "l2"),
+        ("lbfgs", "hinge-max", "l2"),
+        ("dual", "hinge-max", "l2"),
+        ("working-set", "immax", "l1"),
+        ("working-set", "hinge-max", "l1"),
+    ],
+)
+def test_iterates_are_reported_until_the_solution(name, kind, omega):
+    if name == "dual":
+        pytest.importorskip("numba", reason="numba is not installed")
+    problem = replace(make_problem(kind, 2, lam=0.05), omega=make_penalty(omega))
+    iterates = []
+    solution = solve(problem, name, on_iteration=lambda theta: iterates.append(theta.copy()))
+    assert solution.converged
+    assert len(iterates) > 1
+    assert all(theta.shape == problem.shape for theta in iterates)
+    values = [problem.objective(theta) for theta in iterates]
+    assert values[0] > values[-1]
+    assert values[-1] == pytest.approx(solution.objective, rel=0.02)
+    np.testing.assert_array_equal(solve(problem, name).theta, solution.theta)

@@ -17,10 +17,13 @@ def frame():
     return pd.DataFrame({"a": a, "b": rng.exponential(size=n), "city": city})
 
 
-def test_moments_and_counts_are_exact(frame):
+@pytest.mark.parametrize("joined", [False, True], ids=["batches", "sums of statistics"])
+def test_moments_and_counts_are_exact(frame, joined):
     found = ColumnStatistics(["a", "b"], ["city"])
     for rows in (slice(0, 1), slice(1, 1), slice(1, 3000), slice(3000, None)):
-        found.add(frame.iloc[rows])
+        own = ColumnStatistics(["a", "b"], ["city"]) if joined else found
+        own.add(frame.iloc[rows], frame.index[rows])
+        found = found + own if joined else found
     fill = np.array([1e6 + 3, 0.0])
     means, variances = found.imputed_moments(fill)
     filled = frame[["a", "b"]].fillna({"a": fill[0]})
@@ -33,7 +36,7 @@ def test_moments_and_counts_are_exact(frame):
 
 def test_quantiles_of_a_sample(frame):
     found = ColumnStatistics(["b"], [], rate=0.3)
-    found.add(frame)
+    found.add(frame, frame.index)
     assert len(found.sample()) == pytest.approx(1500, rel=0.1)
     rank = (frame["b"] < np.median(found.sample())).mean()
     assert rank == pytest.approx(0.5, abs=0.03)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from immax.distributed.row_hashes import fold_numbers
 from immax.tabular import prepare, read_training_table, streamed_table
 from immax.tabular.streamed_table import open_streamed
 
@@ -50,6 +51,19 @@ def test_the_pipeline_is_that_of_all_rows(folder):
     assert len(parts) > 3
     np.testing.assert_allclose(np.concatenate([part.X for part in parts]), features, atol=1e-12)
     assert np.concatenate([part.y for part in parts]).tolist() == known.y.tolist()
+
+
+def test_the_pipelines_of_folds_are_those_of_their_training_rows(folder):
+    table, known = open_streamed(folder, "y"), read_training_table(folder, "y")
+    found = table.fit_fold_pipelines(3, seed=5)
+    folds = fold_numbers(np.arange(4000), 3, 5)
+    assert found.classes[found.codes].tolist() == known.y.tolist()
+    for fold, pipeline in enumerate(found.training):
+        expected = prepare(known.schema).fit(known.X[folds != fold])
+        features = expected.transform(known.X)
+        np.testing.assert_allclose(pipeline.transform(known.X), features, atol=1e-12)
+    features = prepare(known.schema).fit_transform(known.X)
+    np.testing.assert_allclose(found.whole.transform(known.X), features, atol=1e-12)
 
 
 def test_what_is_refused(folder, tmp_path):

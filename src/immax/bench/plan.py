@@ -39,6 +39,9 @@ class Plan:
         Every method is run with every model that has it.
     runs : int, default=1
         Repetitions with different seeds.
+    first_run : int, default=0
+        The seed of the first of them. Another one gives other folds and other samples, on which
+        what was found with the first can be confirmed.
     about : str, default=""
         A description for readers of the file.
     imbalance : ImbalancePlan
@@ -57,11 +60,17 @@ class Plan:
     models: tuple[str, ...]
     methods: tuple[str, ...]
     runs: int = 1
+    first_run: int = 0
     about: str = ""
     imbalance: ImbalancePlan = field(default_factory=ImbalancePlan)
     training: TrainingPlan = field(default_factory=TrainingPlan)
     selection: Selection = field(default_factory=Selection)
     grids: Mapping[str, Grid] = field(default_factory=dict)
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of the runs."""
+        return range(self.first_run, self.first_run + self.runs)
 
     def variants(self) -> Iterator[tuple[DataSpec, Variant]]:
         """Yield the data sets and what is done to them.
@@ -113,7 +122,7 @@ class Plan:
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.selection, self._grid(model, method))
         revision = _revision(method)
-        return [EstimatorCell(*common, run, revision=revision) for run in range(self.runs)]
+        return [EstimatorCell(*common, run, revision=revision) for run in self.seeds]
 
     def _network_cells(
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
@@ -133,7 +142,7 @@ class Plan:
         ]
         finals = [
             NetworkCell(*common, points, self.selection.scoring, run, revision=revision)
-            for run in range(self.runs)
+            for run in self.seeds
         ]
         return [*(trials if len(points) > 1 else ()), *finals]
 
@@ -170,7 +179,7 @@ class Plan:
             )
             for recipe in recipes
             for point in points
-            for run in range(self.runs)
+            for run in self.seeds
         ]
 
     def _grid(self, model: str, method: str) -> dict[str, tuple[float, ...]]:

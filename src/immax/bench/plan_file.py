@@ -24,7 +24,15 @@ __all__ = ["PlanError", "load_plan", "parse_plan"]
 KINDS = ("none", "long_tailed", "step", "one_vs_rest")
 TESTS = ("imbalanced", "balanced", "weighted", "training")
 DATA = (*READERS, *COLLECTIONS, "table", "made_up_images")
-TOP = {"name": str, "title": str, "about": str, "runs": int, "models": list, "methods": list}
+TOP = {
+    "name": str,
+    "title": str,
+    "about": str,
+    "runs": int,
+    "first_run": int,
+    "models": list,
+    "methods": list,
+}
 SECTIONS = {
     "data": DataPlan,
     "imbalance": ImbalancePlan,
@@ -178,6 +186,8 @@ def _check(plan: Plan) -> None:
     ):
         if number < 1:
             raise PlanError(f"{what} must be at least 1; got {number}")
+    if plan.first_run < 0:
+        raise PlanError(f"first_run must be 0 or more; got {plan.first_run}")
     if training.clip < 0:
         raise PlanError(f"training.clip must be 0 or more; got {training.clip}")
     _among("training.augment", training.augment, ("none", "crop", "crop_flip"))

@@ -7,7 +7,6 @@ import shlex
 import sys
 import time
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -50,8 +49,8 @@ def compare(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="A table: CSV, TSV, Parquet, Feather or JSON lines. Without it, a data set that "
-            "comes with the package is used."
+            help="A table: CSV, TSV, Parquet (also a folder), Feather or JSON lines. Without it, a "
+            "data set that comes with the package is used."
         ),
     ] = None,
     target: Annotated[
@@ -89,7 +88,31 @@ def compare(
         "comparison"
     ),
     seed: Annotated[int, typer.Option(help="The seed of the folds and of the methods.")] = 0,
-    rows: Annotated[int, typer.Option(min=100, help="Sample at most this many rows.")] = 100_000,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=100,
+            help="Sample at most this many rows.",
+            show_default="100,000, if the table is not streamed",
+        ),
+    ] = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Read a Parquet file or folder in batches, in little memory, and compare the "
+            "linear methods with smooth losses on all rows. By default, if it has more than "
+            "100,000 rows or does not fit in memory, unless --rows is given.",
+            show_default=False,
+        ),
+    ] = None,
+    search_rows: Annotated[
+        int,
+        typer.Option(
+            min=100,
+            help="The rows that hyper-parameters are selected on, if the table is streamed.",
+        ),
+    ] = 100_000,
     jobs: Annotated[
         int, typer.Option(min=1, help="The number of processes.", show_default="all cores")
     ] = available_cores(),
@@ -102,57 +125,67 @@ def compare(
 
     After an interruption, the same command resumes: finished folds are stored in the folder.
     """
-    import numpy as np
-
-    from immax.cli.comparison_data import read_comparison_data
+    from immax.cli.comparison_data import (
+        MOST_ROWS,
+        ComparisonData,
+        StreamedData,
+        open_comparison_data,
+        read_comparison_data,
+        streams_by_itself,
+    )
     from immax.cli.comparison_table import format_ranking
     from immax.cli.progress import FoldBar
-    from immax.compare import Protocol, answer, refit
-    from immax.compare import compare as run
+    from immax.compare import Protocol, answer, refit_all
     from immax.compare.results_json import make_results, results_text
     from immax.decisions import rule_of
-    from immax.io import require_skops, save_model
-    from immax.report.page import About, load_libraries, write_report
-    from immax.tabular import as_labels
+    from immax.distributed.stream_parts import ReadMeter
+    from immax.io import save_model
+    from immax.report.page import About, write_report
 
     start = time.perf_counter()
     limit = parse_duration(time_limit)
     purposes = AimOptions(metric, aim, costs, cost_matrix, budget)
     options = reading_options(date_format, decimal, kind)
-    data = read_comparison_data(file, target, rows, seed, options)
-    classes = np.unique(as_labels(data.y))
-    purpose = purposes.resolve(classes, DEMO_METRIC if file is None else "accuracy")
-    if max_repeats is None and limit is not None:
-        max_repeats = max(repeats, MOST_REPEATS)
-    protocol = Protocol(purpose.metric, folds, repeats, seed, purpose.aim, max_repeats)
+    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    if stream and rows is not None:
+        raise WrongCall("--stream is for all rows, and --rows for a sample: choose one of them")
+    if stream is None:
+        stream = rows is None and streams_by_itself(file, names)
+    data: ComparisonData | StreamedData
+    if stream:
+        data = open_comparison_data(file, target, folds, seed, options)
+    else:
+        data = read_comparison_data(file, target, rows or MOST_ROWS, seed, options)
     for notice in data.notices:
         typer.echo(f"immax: {notice}", err=True)
-
-    @cache
-    def load_writers() -> None:
-        require_skops()
-        load_libraries()
-
+    purpose = purposes.resolve(data.classes, DEMO_METRIC if file is None else "accuracy")
+    if max_repeats is None and limit is not None:
+        max_repeats = max(repeats, MOST_REPEATS)
+    protocol = Protocol(
+        purpose.metric,
+        folds,
+        repeats,
+        seed,
+        purpose.aim,
+        max_repeats,
+        search_rows if stream else None,
+    )
     with FoldBar() as bar:
-        comparison = run(
-            data.X,
-            data.y,
-            methods=None if methods is None else [name.strip() for name in methods.split(",")],
-            protocol=protocol,
-            schema=data.schema,
+        comparison = data.compare(
+            protocol,
+            jobs,
+            methods=names,
             time_limit=limit,
             keep=out / "folds",
-            # Now, and not at the end: what is missing is known, and the other processes have work.
-            on_fold=lambda *_: load_writers(),
             on_progress=bar.show,
-            n_jobs=jobs,
         )
         bar.describe("comparing")
         verdict = answer(comparison, prefer.value)
         bar.describe("fitting the model")
-        names = [verdict.recommended, *(["immax"] if "immax" in comparison.complete else [])]
+        wanted = [verdict.recommended, *(["immax"] if "immax" in comparison.complete else [])]
         refit_start = time.perf_counter()
-        models = {name: refit(comparison, name) for name in dict.fromkeys(names)}
+        meter = ReadMeter(lambda meter: bar.describe(f"fitting the model: {meter}"))
+        models = refit_all(comparison, dict.fromkeys(wanted), meter)
         verdict = verdict.with_rule(rule_of(models[verdict.recommended][-1]))
         seconds_refit = time.perf_counter() - refit_start
         bar.describe("writing the report")

@@ -70,8 +70,9 @@ class FoldBar:
         ----------
         progress : FoldProgress
         """
-        text = ", ".join(CANDIDATES[name].title for name in progress.running) or "done"
-        if progress.seconds_left is not None and progress.running:
+        fits = ", ".join(CANDIDATES[name].title for name in progress.running)
+        text = ": ".join(part for part in (fits, progress.reading) if part) or "done"
+        if progress.seconds_left is not None and text != "done":
             text += f", about {_duration(progress.seconds_left)} left"
         self._progress.update(
             self._task, description=text, completed=progress.done, total=progress.total

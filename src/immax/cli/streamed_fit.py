@@ -12,13 +12,13 @@ from sklearn.pipeline import Pipeline
 from immax.arrays import Array
 from immax.cli.aimed_fit import FitSettings, FittedTable, Search, make_search
 from immax.cli.progress import quiet_progress
-from immax.compare.target import FEWEST_ROWS, encode_target
+from immax.compare.target import FEWEST_ROWS, check_classes
 from immax.distributed.local_copies import copy_fit
 from immax.distributed.parquet_files import decoded_bytes, list_parquet_files
 from immax.distributed.parted_classifiers import PartedIMMAX
 from immax.distributed.row_hashes import uniform_numbers
 from immax.distributed.spools import Spool
-from immax.distributed.stream_parts import StreamParts, read_ahead
+from immax.distributed.stream_parts import ReadMeter, StreamParts, read_ahead
 from immax.errors import WrongCall
 from immax.evaluation.environment import available_memory
 from immax.linear import IMMAXClassifier
@@ -30,9 +30,23 @@ if TYPE_CHECKING:
     from immax.search.classifier import IMMAXClassifierCV
     from immax.tabular import ReadingOptions
 
-__all__ = ["fit_streamed", "must_stream"]
+__all__ = ["fit_streamed", "is_parquet", "must_stream"]
 
 MEMORY_FACTOR = 5  # of a table's own size that a fit in memory needs, about
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a table is a Parquet file by its name, or a folder.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+    """
+    return path.is_dir() or FORMATS.get(path.suffix.lower()) == "parquet"
 
 
 def must_stream(path: Path) -> bool:
@@ -47,9 +61,8 @@ def must_stream(path: Path) -> bool:
     bool
         False for tables that are not Parquet files.
     """
-    is_parquet = path.is_dir() or FORMATS.get(path.suffix.lower()) == "parquet"
     available = available_memory()
-    if not is_parquet or not path.exists() or available is None:
+    if not is_parquet(path) or not path.exists() or available is None:
         return False
     try:
         return MEMORY_FACTOR * decoded_bytes(list_parquet_files(path)) > available
@@ -98,14 +111,18 @@ def fit_streamed(
     pipeline, counted = table.fit_pipeline()
     classes = np.array(sorted(counted), dtype=None)
     counts = np.array([counted[label] for label in classes.tolist()])
-    encode_target(np.repeat(classes, np.minimum(counts, 2 * FEWEST_ROWS)))
+    check_classes(classes, counts)
     spool = Spool(lambda: table.read_parts(pipeline))
     try:
         X, y = _sample(spool, table, search_rows, settings.seed)
         search = _fit_search(X, y, classes, options, settings, search_rows)
         with quiet_progress(remaining=False) as progress:
-            task = progress.add_task("passes over all rows", total=None)
-            raw = StreamParts(spool.read, on_pass=lambda _: progress.advance(task))
+            task = progress.add_task("all rows", total=None)
+
+            def show(meter: ReadMeter) -> None:
+                progress.update(task, description=f"all rows: {meter}", completed=meter.passes)
+
+            raw = StreamParts(spool.read, meter=ReadMeter(show))
             _refit(search.model, raw)
     finally:
         spool.close()

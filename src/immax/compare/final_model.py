@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from immax.arrays import Array, Features
+from immax.compare.chosen_models import without_search
 from immax.compare.protocol import fit_candidate
 from immax.compare.results import Comparison
+from immax.compare.training_rows import TrainingRows
 from immax.decisions.decided_model import DecidedModel
+from immax.decisions.fitted_wrapper import FittedWrapper
+from immax.distributed.stream_parts import ReadMeter
 from immax.evaluation.candidates import CANDIDATES
 from immax.tabular import prepare
+from immax.tabular.streamed_table import StreamedTable
 
-__all__ = ["CodedLabels", "refit", "without_search"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["CodedLabels", "refit", "refit_all"]
 
 
-class CodedLabels(ClassifierMixin, BaseEstimator):
+class CodedLabels(FittedWrapper):
     """A classifier of the integers 0, 1, … that predicts the labels that they stand for.
 
     Parameters
@@ -42,50 +49,12 @@ class CodedLabels(ClassifierMixin, BaseEstimator):
         """Return the labels."""
         return self.classes
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
     def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Fit the model again.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Labels.
-
-        Returns
-        -------
-        CodedLabels
-        """
         self.model.fit(X, np.searchsorted(self.classes, y))
         return self
 
     def predict(self, X: Features) -> Array:
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
         return np.asarray(self.classes)[np.asarray(self.model.predict(X))]
-
-    def predict_proba(self, X: Features) -> Array:
-        """Predict probabilities, with the columns in the order of the labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return self.model.predict_proba(X)
 
 
 def refit(comparison: Comparison, name: str) -> Pipeline:
@@ -102,10 +71,37 @@ def refit(comparison: Comparison, name: str) -> Pipeline:
     Pipeline
         Preprocessing and model, which take tables and predict the original labels.
     """
+    return refit_all(comparison, [name])[name]
+
+
+def refit_all(
+    comparison: Comparison, names: Iterable[str], meter: ReadMeter | None = None
+) -> dict[str, Pipeline]:
+    """Fit methods to all rows of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    names : iterable of str
+        Names of ``CANDIDATES``.
+    meter : ReadMeter, optional
+        Counts what is read, if the table is streamed.
+
+    Returns
+    -------
+    dict of str to Pipeline
+        As ``refit`` returns them. A table that is streamed is read for all of them together.
+    """
+    if isinstance(comparison.X, StreamedTable):
+        return _refit_streamed(comparison, comparison.X, list(names), meter)
+    return {name: _refit_in_memory(comparison, comparison.X, name) for name in names}
+
+
+def _refit_in_memory(comparison: Comparison, X: DataFrame, name: str) -> Pipeline:
     coded = CANDIDATES[name].codes
     y = comparison.codes if coded else comparison.classes[comparison.codes]
     steps = prepare(comparison.schema)
-    features = steps.fit_transform(comparison.X)
+    features = steps.fit_transform(X)
     model = fit_candidate(name, features, y, comparison.protocol, comparison.scorer).model
     if not coded:
         last = without_search(model)
@@ -117,32 +113,12 @@ def refit(comparison: Comparison, name: str) -> Pipeline:
     return Pipeline([*steps.steps, ("model", last)])
 
 
-def without_search(model: BaseEstimator) -> BaseEstimator:
-    """Return the part of a fitted search that predicts.
-
-    Parameters
-    ----------
-    model : estimator
-
-    Returns
-    -------
-    estimator
-    """
-    if isinstance(model, DecidedModel):
-        return DecidedModel(without_search(model.model), model.rule)
-    if hasattr(model, "best_threshold_"):
-        return _with_fixed_threshold(model)
-    if hasattr(model, "best_parameters_"):
-        return model  # a search for margins has attributes that ``immax explain`` shows
-    best = getattr(model, "best_estimator_", model)
-    return best[-1] if hasattr(best, "steps") else best  # samplers are for training alone
-
-
-def _with_fixed_threshold(model: BaseEstimator) -> FixedThresholdClassifier:
-    """Return a classifier with the threshold that was tuned."""
-    inner = without_search(model.estimator_)
-    fixed = FixedThresholdClassifier(
-        FrozenEstimator(inner), threshold=float(model.best_threshold_), response_method="auto"
-    )
-    # Fitting a frozen estimator only sets the classes.
-    return fixed.fit(np.zeros((2, inner.n_features_in_)), inner.classes_)
+def _refit_streamed(
+    comparison: Comparison, table: StreamedTable, names: Sequence[str], meter: ReadMeter | None
+) -> dict[str, Pipeline]:
+    steps, _ = table.fit_pipeline()
+    with TrainingRows(table, steps, comparison.protocol, meter=meter) as rows:
+        found = {name: rows.choose(name, comparison.scorer, comparison.classes) for name in names}
+        models = {name: own.model for name, own in found.items()}
+        rows.fit(list(models.values()))
+    return {name: Pipeline([*steps.steps, ("model", model)]) for name, model in models.items()}

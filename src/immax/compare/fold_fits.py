@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.compare.fold_cache import FoldResult
 from immax.compare.prepared_folds import PreparedFolds
 from immax.compare.protocol import Protocol, Split, fit_candidate
@@ -21,7 +21,7 @@ from immax.tabular import Schema
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["FoldData", "FoldFitter", "FoldTask", "Outcome"]
+__all__ = ["FoldData", "FoldFitter", "FoldTask", "Outcome", "Predictions", "predict_rows"]
 
 Outcome: TypeAlias = FoldResult | Exception
 """What a fit gives: predictions, or why there are none."""
@@ -98,11 +98,38 @@ class FoldFitter:
         y = data.codes[data.splits[task.fold].train]
         start = time.perf_counter()
         model, chosen = fit_candidate(task.method, fold.train, y, data.protocol, self._scorer)
-        labels = np.asarray(model.predict(fold.test))
         has_proba = candidate.proba or self._scorer.aim is not None
-        proba = model.predict_proba(fold.test) if has_proba else None
-        decision_proba = None
-        if has_proba and rule_of(model) is not None and hasattr(model, "decision_proba"):
-            decision_proba = model.decision_proba(fold.test)
+        labels, proba, decision_proba = predict_rows(model, fold.test, has_proba)
         seconds = time.perf_counter() - start
         return FoldResult(labels, proba, seconds, chosen, decision_proba)
+
+
+class Predictions(NamedTuple):
+    """Labels and probabilities, and those that labels were decided by if they are others."""
+
+    labels: Array
+    proba: Array | None
+    decision_proba: Array | None
+
+
+def predict_rows(model: Any, X: Features, has_proba: bool) -> Predictions:
+    """Return the predictions of a fitted method.
+
+    Parameters
+    ----------
+    model : classifier
+    X : ndarray of shape (n, d)
+        Features.
+    has_proba : bool
+        Whether probabilities are wanted.
+
+    Returns
+    -------
+    Predictions
+    """
+    labels = np.asarray(model.predict(X))
+    proba = model.predict_proba(X) if has_proba else None
+    decision_proba = None
+    if has_proba and rule_of(model) is not None and hasattr(model, "decision_proba"):
+        decision_proba = model.decision_proba(X)
+    return Predictions(labels, proba, decision_proba)

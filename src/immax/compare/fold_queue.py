@@ -36,12 +36,15 @@ class FoldProgress:
         The number of finished fits, and of all of them.
     seconds_left : float or None
         An estimate from the fits so far; None before the first one is finished.
+    reading : str, default=""
+        The passes over a table that is streamed, and the bytes that were read.
     """
 
     running: tuple[str, ...]
     done: int
     total: int
     seconds_left: float | None
+    reading: str = ""
 
 
 OnProgress: TypeAlias = Callable[[FoldProgress], None]

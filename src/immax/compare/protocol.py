@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from sklearn import config_context
@@ -43,7 +43,10 @@ TRIALS = 3  # grid points of a method's own hyper-parameters
 
 
 class Split(NamedTuple):
-    """The row numbers of the training part and of the test part of a fold."""
+    """The row numbers of the training part and of the test part of a fold.
+
+    Those of the training part are left out where a table is streamed: there are too many of them.
+    """
 
     train: Array
     test: Array
@@ -76,6 +79,9 @@ class Protocol:
     max_repeats : int, optional
         While the answer is open, rows are split again up to this many times; by default, only as
         often as ``repeats`` says.
+    search_rows : int, optional
+        About how many training rows hyper-parameters are selected on, if the table is streamed;
+        by default 100,000.
 
     Raises
     ------
@@ -89,6 +95,7 @@ class Protocol:
     seed: int = 0
     aim: Aim | None = None
     max_repeats: int | None = None
+    search_rows: int | None = field(default=None, repr=False)  # not for tables in memory
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:

@@ -20,6 +20,8 @@ from immax.tabular import Schema
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from immax.tabular.streamed_table import StreamedTable
+
 __all__ = ["Comparison", "PooledPredictions"]
 
 
@@ -45,7 +47,7 @@ class Comparison:
     Attributes
     ----------
     protocol : Protocol
-    X : DataFrame
+    X : DataFrame or StreamedTable
         The table of features.
     schema : Schema
         The columns of the table.
@@ -63,7 +65,7 @@ class Comparison:
     """
 
     protocol: Protocol
-    X: DataFrame = field(repr=False)
+    X: DataFrame | StreamedTable = field(repr=False)
     schema: Schema = field(repr=False)
     classes: Array
     codes: Array = field(repr=False)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from immax import __version__
-from immax.compare.fold_cache import FoldCache, FoldResult
+from immax.compare.finished_folds import run_folds
+from immax.compare.fold_cache import FoldCache
 from immax.compare.fold_fits import FoldData
 from immax.compare.fold_queue import FoldQueue, OnProgress
 from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
 from immax.compare.results import Comparison
 from immax.compare.target import Target, encode_target
-from immax.compare.verdict import is_open
-from immax.evaluation.candidates import PLAIN, choose_candidates
+from immax.evaluation.candidates import choose_candidates
 from immax.tabular import Schema, describe_columns
 from immax.threads import available_cores
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from pandas import DataFrame, Series
 
-__all__ = ["OnFold", "compare"]
+__all__ = ["AIM_METRIC", "OnFold", "compare"]
 
 OnFold: TypeAlias = Callable[[str, int, int], None]
 """Called with a method, the number of finished fits and the number of all of them."""
 
-AIM_METRIC = "accuracy"  # with an aim, all methods have what it needs
-FEWEST_FOLDS = 2  # without two folds nothing is known about the variation between them
+AIM_METRIC = "accuracy"
+"""The metric by which methods are chosen if there is an aim, for which all of them have enough."""
 
 
 def compare(
@@ -133,68 +133,11 @@ def compare(
         on_fold=on_fold,
         on_progress=on_progress,
     )
-
-    def gather(used: _Used) -> Comparison:
-        return Comparison(
-            protocol,
-            X,
-            schema,
-            target.classes,
-            target.codes,
-            splits[: used.n_folds],
-            MappingProxyType(
-                {
-                    name: tuple(queue.results[name][k] for k in range(used.n_folds))
-                    for name in used.methods
-                }
-            ),
-            MappingProxyType(left_out),
-            MappingProxyType(unfinished),
-        )
-
-    unfinished: dict[str, int] = {}
-    queue.run(
-        available_cores() if n_jobs == -1 else n_jobs,
-        go_on=lambda n_folds: is_open(gather(_used_folds(queue.results, protocol, n_folds))),
+    comparison = Comparison(
+        protocol, X, schema, target.classes, target.codes, splits, {}, MappingProxyType(left_out)
     )
-    used = _used_folds(queue.results, protocol, len(splits))
-    if used.n_folds < min(FEWEST_FOLDS, len(splits)):
-        raise TimeoutError(
-            "not even plain logistic regression was done on two folds within the time limit"
-        )
-    unfinished |= {
-        name: len(own)
-        for name, own in queue.results.items()
-        if name not in used.methods and name not in queue.failed
-    }
-    left_out |= {name: f"failed: {why}" for name, why in queue.failed.items()}
-    left_out |= {
-        name: f"not finished within the time limit: {done} of {protocol.planned_folds} folds"
-        for name, done in unfinished.items()
-    }
-    return gather(used)
-
-
-class _Used(NamedTuple):
-    methods: Sequence[str]
-    n_folds: int
-
-
-def _used_folds(
-    results: Mapping[str, Mapping[int, FoldResult]], protocol: Protocol, n_folds: int
-) -> _Used:
-    """Return the folds to compare on: those that most methods have finished, as many as can be.
-
-    Of repeats for open answers, only whole ones count.
-    """
-    best = _Used((), 0)
-    for count in range(min(FEWEST_FOLDS, n_folds), n_folds + 1):
-        if count > protocol.planned_folds and count % protocol.folds:
-            continue
-        done = [name for name, own in results.items() if all(k in own for k in range(count))]
-        if PLAIN in done and len(done) >= len(best.methods):
-            best = _Used(done, count)
-    return best
+    n_jobs = available_cores() if n_jobs == -1 else n_jobs
+    return run_folds(comparison, queue, lambda go_on: queue.run(n_jobs, go_on))
 
 
 def _identity(X: DataFrame, target: Target, protocol: Protocol) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from pandas import Series
 
-__all__ = ["FEWEST_ROWS", "MOST_CLASSES", "Target", "encode_target"]
+__all__ = ["FEWEST_ROWS", "MOST_CLASSES", "Target", "check_classes", "encode_target"]
 
 FEWEST_ROWS = 3
 """Each class needs this many rows, so that every training part has two of them."""
@@ -54,6 +54,23 @@ def encode_target(y: Series | ArrayLike) -> Target:
     array([0, 1, 0, 1, 0, 1])
     """
     classes, codes, counts = np.unique(as_labels(y), return_inverse=True, return_counts=True)
+    check_classes(classes, counts)
+    return Target(classes, codes)
+
+
+def check_classes(classes: Array, counts: Array) -> None:
+    """Check that a target is one of classes, each of them with enough rows.
+
+    Parameters
+    ----------
+    classes, counts : ndarray of shape (c,)
+        The labels, and the number of rows of each of them.
+
+    Raises
+    ------
+    WrongCall
+        As ``encode_target``.
+    """
     if len(classes) < 2:
         raise WrongCall(
             f"the target has one class only, {str(classes[0])!r}: nothing to tell apart"
@@ -70,4 +87,3 @@ def encode_target(y: Series | ArrayLike) -> Target:
             f"{'has' if len(rare) == 1 else 'have'} fewer: remove these classes or merge them "
             "with others"
         )
-    return Target(classes, codes)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from immax.arrays import Array, Features
+from immax.decisions.fitted_wrapper import FittedWrapper
 
 __all__ = ["CalibratedScores", "find_scores"]
 
@@ -32,7 +31,7 @@ def find_scores(model: Any, X: Features) -> Array:
     return scores[:, None] if scores.ndim == 1 else scores
 
 
-class CalibratedScores(ClassifierMixin, BaseEstimator):
+class CalibratedScores(FittedWrapper):
     """A fitted classifier of scores with probabilities by logistic regression on them.
 
     Parameters
@@ -47,51 +46,5 @@ class CalibratedScores(ClassifierMixin, BaseEstimator):
         self.model = model
         self.calibration = calibration
 
-    @property
-    def classes_(self) -> Array:
-        """Return the labels."""
-        return np.asarray(self.model.classes_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Fit the classifier again; the calibration is kept.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        CalibratedScores
-        """
-        self.model.fit(X, y)
-        return self
-
     def predict_proba(self, X: Features) -> Array:
-        """Return probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
         return np.asarray(self.calibration.predict_proba(find_scores(self.model, X)))
-
-    def predict(self, X: Features) -> Array:
-        """Return the labels of the classifier itself.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return np.asarray(self.model.predict(X))

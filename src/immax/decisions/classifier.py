@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from immax.arrays import Array, Features
+from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions.aims import Aim
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
 from immax.documentation import DocumentationLink
@@ -29,7 +30,9 @@ from immax.documentation import DocumentationLink
 __all__ = ["DecisionClassifierCV"]
 
 
-class DecisionClassifierCV(DocumentationLink, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class DecisionClassifierCV(
+    DocumentationLink, CallbackSupport, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     """A classifier with the decision rule that serves an aim best.
 
     The rule is fitted to out-of-fold probabilities; the estimator is then fitted to all samples.
@@ -121,6 +124,18 @@ class DecisionClassifierCV(DocumentationLink, ClassifierMixin, MetaEstimatorMixi
         -------
         self
         """
+        with fit_task(self, X, y, sample_weight) as task:
+            self._fit(X, y, sample_weight, params, task)
+        return self
+
+    def _fit(
+        self,
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+        task: Task,
+    ) -> None:
         aim: Aim = resolve_aim(self.aim)
         estimator = self._estimator()
         if not hasattr(estimator, "predict_proba"):
@@ -147,25 +162,31 @@ class DecisionClassifierCV(DocumentationLink, ClassifierMixin, MetaEstimatorMixi
             check_is_fitted(estimator)
             proba, fitted = estimator.predict_proba(X), estimator
         else:
-            proba, fitted = self._cross_fit(estimator, X, labels, weight, params)
-        self.rule_ = fit_rule(
-            proba,
-            labels,
-            aim,
-            classes=fitted.classes_,
-            sample_weight=weight,
-            pos_label=self.pos_label,
-            evidence=self.evidence,
-        )
+            proba, fitted = self._cross_fit(estimator, X, labels, weight, params, task)
+        with task.subtask("rule"):
+            self.rule_ = fit_rule(
+                proba,
+                labels,
+                aim,
+                classes=fitted.classes_,
+                sample_weight=weight,
+                pos_label=self.pos_label,
+                evidence=self.evidence,
+            )
         self.estimator_ = fitted
         self.classes_ = fitted.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
-        return self
 
     def _cross_fit(
-        self, estimator: Any, X: Features, y: Array, weight: Array | None, params: dict[str, Any]
+        self,
+        estimator: Any,
+        X: Features,
+        y: Array,
+        weight: Array | None,
+        params: dict[str, Any],
+        task: Task,
     ) -> tuple[Array, Any]:
         """Return out-of-fold probabilities, and the estimator fitted to all samples."""
         groups = params.pop("groups", None)
@@ -182,16 +203,20 @@ class DecisionClassifierCV(DocumentationLink, ClassifierMixin, MetaEstimatorMixi
             params = {**params, "sample_weight": weight}
         if params and get_config()["enable_metadata_routing"]:
             params = dict(process_routing(self, "fit", **params).estimator.fit)
-        proba = cross_val_predict(
-            clone(estimator),
-            X,
-            y,
-            cv=splits,
-            method="predict_proba",
-            params=params or None,
-            n_jobs=self.n_jobs,
-        )
-        return proba, clone(estimator).fit(X, y, **params)
+        with task.subtask("folds"):  # cross_val_predict does not report them one by one
+            proba = cross_val_predict(
+                clone(estimator),
+                X,
+                y,
+                cv=splits,
+                method="predict_proba",
+                params=params or None,
+                n_jobs=self.n_jobs,
+            )
+        final = clone(estimator)
+        with task.subtask("refit").passed_to(final):
+            final.fit(X, y, **params)
+        return proba, final
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what of the metadata goes to the estimator.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from immax.arrays import Array, Features
+from immax.decisions.fitted_wrapper import FittedWrapper
 from immax.decisions.rules import Rule
 
 __all__ = ["DecidedModel", "rule_of"]
 
 
-class DecidedModel(ClassifierMixin, BaseEstimator):
+class DecidedModel(FittedWrapper):
     """A fitted classifier whose labels are those of a rule.
 
     Parameters
@@ -39,48 +38,7 @@ class DecidedModel(ClassifierMixin, BaseEstimator):
         """Return the rule, under the name that ``DecisionClassifierCV`` has for it."""
         return self.rule
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Fit the classifier again; the rule is kept.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        DecidedModel
-        """
-        self.model.fit(X, y)
-        return self
-
-    def predict_proba(self, X: Features) -> Array:
-        """Return the probabilities of the classifier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
-        return np.asarray(self.model.predict_proba(X))
-
     def predict(self, X: Features) -> Array:
-        """Return labels by the rule.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
         return self.rule.predict(self.predict_proba(X))
 
 

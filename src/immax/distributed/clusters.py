@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 try:
-    from distributed import Client, Future
+    from distributed import Client, Future, wait
     from distributed import TimeoutError as DaskTimeout
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
@@ -52,12 +52,11 @@ def wait_for(client: Client, futures: list[Future], patience: float | None = Non
         if client.status not in ("running", "connecting"):
             raise ClusterError(_gone(client))
         pending = [future for future in futures if future.status == "pending"]
-        if pending:
-            _wait_a_while(pending[0], min(INTERVAL, patience))
-        else:
+        if not pending:
             return _results(client, futures)
-        workers = _count_workers(client)
-        if workers:
+        if _wait_a_while(pending, min(INTERVAL, patience)):
+            continue
+        if _count_workers(client):
             alone_since = None
             continue
         alone_since = alone_since or time.monotonic()
@@ -79,9 +78,12 @@ def _results(client: Client, futures: list[Future]) -> list[Any]:
         ) from error
 
 
-def _wait_a_while(future: Future, seconds: float) -> None:
-    with suppress(DaskTimeout, TimeoutError, FutureCancelledError):
-        future.exception(timeout=seconds)
+def _wait_a_while(futures: list[Future], seconds: float) -> bool:
+    """Return whether nothing is pending any more; a question to the scheduler takes longer."""
+    with suppress(DaskTimeout, TimeoutError, FutureCancelledError, CommClosedError):
+        wait(futures, timeout=seconds)
+        return True
+    return False
 
 
 def _count_workers(client: Client) -> int:

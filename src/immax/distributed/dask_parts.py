@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from immax.distributed.clusters import wait_for
 from immax.distributed.collections import partitions_of
 from immax.distributed.raw_parts import Encoding, encode_part, read_part
@@ -22,12 +25,30 @@ except ModuleNotFoundError as error:
 __all__ = ["DaskParts", "place_parts"]
 
 FAN_IN = 8  # results that are added at a time on a worker
+GROUP_BYTES = 2**28  # of the features of parts that are asked together: Dask spills them as one
 ENDINGS = "parquet|pq|csv|tsv|txt|npy|npz|feather|h5|hdf5|orc|json"
 PATH = re.compile(rf".+\.(?:{ENDINGS})(?:\.\w+)?")
 
 
+class PartGroup:
+    """Parts on one worker that are asked together: tasks cost time, however little they do.
+
+    Parameters
+    ----------
+    parts : list
+        The parts.
+    """
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+    def __sizeof__(self) -> int:
+        """Return the number of bytes, by which Dask manages the memory of its workers."""
+        return sum(map(_sizeof, self.parts))
+
+
 class DaskParts:
-    """Parts that stay on the workers, as futures.
+    """Parts that stay on the workers, as futures of groups of parts.
 
     Sums are formed in a tree on the workers. Parts that are lost with their worker are computed
     again by Dask, from the collection that they came from.
@@ -36,22 +57,22 @@ class DaskParts:
     ----------
     client : distributed.Client
         The client.
-    futures : sequence of distributed.Future
-        The parts.
+    groups : sequence of distributed.Future
+        Results are a ``PartGroup``.
     """
 
     keeps_scores = True
 
-    def __init__(self, client: Client, futures: Sequence[Future]) -> None:
+    def __init__(self, client: Client, groups: Sequence[Future]) -> None:
         self._client = client
-        self._futures = list(futures)
+        self._groups = list(groups)
         self.n_rounds = 0
 
     def reduce(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return the sum of ``function(part, *args)`` over all parts."""
         self.n_rounds += 1
         call = _Call(function, args)
-        terms = self._client.map(call.on, self._futures, key=function.__name__, pure=False)
+        terms = self._client.map(call.on, self._groups, key=function.__name__, pure=False)
         while len(terms) > FAN_IN:
             groups = [terms[begin : begin + FAN_IN] for begin in range(0, len(terms), FAN_IN)]
             terms = self._client.map(add_all, groups, key="add_all", pure=False)
@@ -69,8 +90,8 @@ class DaskParts:
         -------
         DaskParts
         """
-        futures = self._client.map(encode_part, self._futures, encoding=encoding, pure=False)
-        return DaskParts(self._client, futures)
+        groups = self._client.map(_encode_group, self._groups, encoding=encoding, pure=False)
+        return DaskParts(self._client, groups)
 
 
 class _Call:
@@ -79,8 +100,18 @@ class _Call:
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self._function, self._args = function, args
 
-    def on(self, part: Any) -> Any:
-        return self._function(part, *self._args)
+    def on(self, group: PartGroup) -> Any:
+        return add_all([self._function(part, *self._args) for part in group.parts])
+
+
+def _encode_group(group: PartGroup, encoding: Encoding) -> PartGroup:
+    return PartGroup([encode_part(part, encoding) for part in group.parts])
+
+
+def _sizeof(part: Any) -> int:
+    """Return the bytes of the features of a part, which are nearly all of it."""
+    X = part.X
+    return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
 
 
 def place_parts(client: Client, X: Any, y: Any, weight: Any) -> DaskParts:
@@ -118,13 +149,37 @@ def place_parts(client: Client, X: Any, y: Any, weight: Any) -> DaskParts:
     ]
     futures = client.compute(tasks)
     try:
-        wait_for(client, client.map(len, futures, pure=False))
+        sizes = wait_for(client, client.map(_sizeof, futures, pure=False))
     except Exception as error:
         for number, future in enumerate(futures):
             if future.status == "error":
                 raise _named(number, blocks[number], error) from error
         raise
-    return DaskParts(client, futures)
+    return DaskParts(client, _group(client, futures, sizes))
+
+
+def _group(client: Client, futures: Sequence[Future], sizes: Sequence[int]) -> list[Future]:
+    """Form groups of the parts that a worker holds: one for each thread, unless they are large."""
+    holders, threads = client.who_has(futures), client.nthreads()
+    held: dict[str, list[int]] = {}
+    for place, future in enumerate(futures):
+        owners = holders.get(future.key) or [""]
+        held.setdefault(owners[0], []).append(place)
+    groups = []
+    for worker, places in held.items():
+        total = sum(sizes[place] for place in places)
+        count = max(threads.get(worker, 1), -(-total // GROUP_BYTES))
+        for own in np.array_split(places, min(count, len(places))):
+            groups.append(
+                client.submit(
+                    PartGroup,
+                    [futures[place] for place in own],
+                    workers=[worker] if worker else None,
+                    allow_other_workers=bool(worker),
+                    pure=False,
+                )
+            )
+    return groups
 
 
 def _named(number: int, block: Any, error: Exception) -> Exception:

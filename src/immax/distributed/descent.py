@@ -94,6 +94,11 @@ class Descent:
         self.converged = False
 
     @property
+    def started(self) -> bool:
+        """Whether the risk at the start is known."""
+        return self._point is not None
+
+    @property
     def theta(self) -> Array:
         """The parameters of the current point."""
         return self._starts[0] if self._point is None else self._point.theta

@@ -68,8 +68,13 @@ def minimise(
     zeros = local.zeros()
     start = sampled_start(local, seed)
     precondition = sampled_preconditioner(local, start, seed)
-    starts, dtype = [start, zeros], local.dtype
-    descent = Descent(starts, problem.lam, problem.fit_intercept, precondition, stopping, dtype)
+    at_zero = local.risk.value(local.scores(zeros.astype(local.dtype)))
+
+    def descend(start: Array) -> Descent:
+        lam, intercept = problem.lam, problem.fit_intercept
+        return Descent([start], lam, intercept, precondition, stopping, local.dtype)
+
+    descent = descend(start)
     name = uuid.uuid4().hex if problem.parts.keeps_scores else ""
     objective = Objective((Cell(problem.loss),), problem.fit_intercept, name)
     exact = solver == "newton" or (solver == "auto" and zeros.size <= MAX_EXACT)
@@ -81,6 +86,11 @@ def minimise(
         if due and exact and trials[0].gradient:
             trials = [trials[0]._replace(curvature=True), *trials[1:]]
         found: Evaluation = problem.parts.reduce(evaluate, objective, trials)
+        if start.any() and not (descent.started or found.values[0] <= 2 * at_zero):
+            # The fit to the sample is worse than nothing, or infinite: losses may grow very fast.
+            start = np.zeros_like(start)
+            descent = descend(start)
+            continue
         descent.receive(found.values, found.gradients)
         if not due or descent.done or not trials[0].gradient:
             continue

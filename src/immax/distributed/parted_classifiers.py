@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Self
 
+from immax.callbacks import CallbackSupport, fit_task
 from immax.class_weights import resolve_weights
 from immax.distributed.parts_fit import (
     PartedData,
@@ -23,7 +24,7 @@ from immax.margins import resolve_margins
 __all__ = ["FittedToParts", "PartedBaseline", "PartedIMMAX"]
 
 
-class FittedToParts:
+class FittedToParts(CallbackSupport):
     """The fit of a linear classifier to parts; see ``minimise_parts``."""
 
     n_rounds_: int
@@ -38,18 +39,19 @@ class FittedToParts:
         check_supported(self)
 
     def _fit_parts(self, raw: RawParts) -> Self:
-        data = prepare_parts(
-            raw,
-            radii=bool(getattr(self, "use_radii", False)),
-            seed=as_seed(self.random_state),  # type: ignore[attr-defined]
-        )
-        if self.costs is not None:
-            check_costs(self.costs, len(data.classes))
-        loss, rows = self._parted_loss(data)
-        solution = minimise_parts(self, data, rows)
-        self.n_features_in_ = data.n_features
-        self.n_rounds_ = data.parts.n_rounds
-        self._keep_fit(data.classes, loss, solution, data.n_features)  # type: ignore[attr-defined]
+        with fit_task(self, n_subtasks=0):
+            data = prepare_parts(
+                raw,
+                radii=bool(getattr(self, "use_radii", False)),
+                seed=as_seed(self.random_state),  # type: ignore[attr-defined]
+            )
+            if self.costs is not None:
+                check_costs(self.costs, len(data.classes))
+            loss, rows = self._parted_loss(data)
+            solution = minimise_parts(self, data, rows)
+            self.n_features_in_ = data.n_features
+            self.n_rounds_ = data.parts.n_rounds
+            self._keep_fit(data.classes, loss, solution, data.n_features)  # type: ignore[attr-defined]
         return self
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from immax.arrays import Array, Vector
+from immax.callbacks import fit_task
 from immax.distributed.descent import Descent, Stopping
 from immax.distributed.evaluation import Cell
 from immax.distributed.held_out_rows import HeldOutFit, HeldOutSums, score_held_out
@@ -85,6 +86,10 @@ class PartedIMMAXCV(IMMAXClassifierCV):
             )
 
     def _fit_parts(self, raw: RawParts, names: Array | None = None) -> None:
+        with fit_task(self, n_subtasks=0):
+            self._search_parts(raw, names)
+
+    def _search_parts(self, raw: RawParts, names: Array | None) -> None:
         seed = as_seed(self.random_state)
         n_folds = int(self.cv)  # type: ignore[arg-type]
         data = prepare_parts(raw, radii=bool(self.use_radii), n_folds=n_folds, seed=seed)

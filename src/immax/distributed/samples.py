@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 ROWS_PER_PARAMETER = 20
-MIN_ROWS, MAX_ROWS = 10_000, 100_000
+MIN_ROWS, MAX_ROWS = 20_000, 100_000
+ROWS_PER_SAMPLED, MAX_SHARE = 10, 50_000  # more rows are sampled where there are many: fewer rounds
 MAX_ENTRIES = 4_000_000  # stored entries of the sample
 MAX_EXACT = 300  # parameters for which the Hessian is formed
 ROUGH_TOL = 1e-3  # of the fit to the sample, which is as far from the fit to all rows
@@ -63,7 +64,8 @@ def sampling_rates(counts: Vector, n_rows: int, n_entries: int, n_parameters: in
     ndarray of shape (c,)
         At most one.
     """
-    wanted = float(np.clip(ROWS_PER_PARAMETER * n_parameters, MIN_ROWS, MAX_ROWS))
+    share = min(n_rows // ROWS_PER_SAMPLED, MAX_SHARE)
+    wanted = float(np.clip(max(ROWS_PER_PARAMETER * n_parameters, share), MIN_ROWS, MAX_ROWS))
     wanted = min(wanted, MAX_ENTRIES * n_rows / max(n_entries, 1))
     rows = counts / counts.sum() * n_rows
     level = wanted / len(counts)

@@ -12,9 +12,11 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from joblib import Memory
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid, check_cv
@@ -28,6 +30,7 @@ from immax.decisions.priors import adjust_prior
 from immax.decisions.rules import Rule
 from immax.evaluation.held_out_scorer import HeldOutScorer
 from immax.evaluation.meta_estimators import Classifier, CrossValidation
+from immax.search.base import MarginSearch
 
 __all__ = ["AimSearch", "AimedClassifier", "PerAim"]
 
@@ -304,24 +307,29 @@ class AimSearch:
 
 
 class PerAim:
-    """A classifier for each of several aims, each fitted by itself.
+    """A search for each of several aims, which share the fits of folds.
 
     Parameters
     ----------
     make : callable
-        From a scorer to a classifier.
+        From a scorer to a search.
     scorers : sequence of HeldOutScorer
     """
 
     def __init__(
-        self, make: Callable[[HeldOutScorer], Classifier], scorers: Sequence[HeldOutScorer]
+        self, make: Callable[[HeldOutScorer], MarginSearch], scorers: Sequence[HeldOutScorer]
     ) -> None:
         self.make = make
         self.scorers = scorers
 
     def fit(self, X: Features, y: Array) -> PerAim:
-        """Fit all classifiers."""
-        self._models = {scorer.name: self.make(scorer).fit(X, y) for scorer in self.scorers}
+        """Fit all searches."""
+        self._models = {}
+        with TemporaryDirectory() as place:
+            memory = Memory(place, verbose=0)
+            for scorer in self.scorers:
+                model = self.make(scorer).set_params(memory=memory)
+                self._models[scorer.name] = model.fit(X, y).set_params(memory=None)
         return self
 
     def for_aim(self, name: str) -> Classifier:

@@ -51,6 +51,9 @@ class Candidate:
         probabilities are for such data.
     default : bool, default=False
         Whether the method is compared unless others are asked for.
+    streams : bool, default=False
+        Whether the method can be fitted to a table that is read in batches: a linear model with a
+        smooth loss.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Candidate:
     codes: bool = False
     balanced: bool = False
     default: bool = False
+    streams: bool = False
 
     @property
     def effort(self) -> int:
@@ -78,7 +82,9 @@ class Candidate:
             return 2 if self.needs else 1
         return 3 if self.model == "kernel" else 4
 
-    def unsuitable_because(self, n_classes: int, n_rows: int, metric: str) -> str:
+    def unsuitable_because(
+        self, n_classes: int, n_rows: int, metric: str, streamed: bool = False
+    ) -> str:
         """Return why the method cannot be part of a comparison, or an empty string if it can.
 
         Parameters
@@ -87,6 +93,8 @@ class Candidate:
             The size of the data.
         metric : str
             The metric that methods are ranked by.
+        streamed : bool, default=False
+            Whether rows are read in batches.
 
         Returns
         -------
@@ -100,15 +108,31 @@ class Candidate:
             return f"for at most {self.most_rows} rows"
         if not self.proba and METRICS[metric].needs_proba:
             return "has no probabilities"
+        if streamed and not self.streams:
+            return "needs all rows in memory: --rows compares it on a sample"
         return ""
 
 
 _ROWS = (
-    Candidate(PLAIN, "logistic regression", "linear", "logistic", default=True),
+    Candidate(PLAIN, "logistic regression", "linear", "logistic", default=True, streams=True),
     Candidate(
-        "weights", "class weights", "linear", "logistic_balanced", balanced=True, default=True
+        "weights",
+        "class weights",
+        "linear",
+        "logistic_balanced",
+        balanced=True,
+        default=True,
+        streams=True,
     ),
-    Candidate("threshold", "threshold tuning", "linear", "threshold", binary=True, default=True),
+    Candidate(
+        "threshold",
+        "threshold tuning",
+        "linear",
+        "threshold",
+        binary=True,
+        default=True,
+        streams=True,
+    ),
     Candidate("smote", "SMOTE", "linear", "smote", needs="imblearn", balanced=True, default=True),
     Candidate(
         "under",
@@ -120,7 +144,7 @@ _ROWS = (
         default=True,
     ),
     Candidate("over", "random over-sampling", "linear", "over", needs="imblearn", balanced=True),
-    Candidate("immax", "IMMAX logistic", "linear", "immax", default=True),
+    Candidate("immax", "IMMAX logistic", "linear", "immax", default=True, streams=True),
     Candidate("immax_l1", "IMMAX with few features", "linear", "immax_l1"),
     Candidate("immax_hinge", "IMMAX hinge", "linear", "immax_hinge", proba=False, default=True),
     Candidate(
@@ -136,7 +160,9 @@ def _registry() -> Mapping[str, Candidate]:
     """Return the rows, and after them the methods of the catalogue that have no row."""
     rows = {row.name: row for row in _ROWS}
     methods = {
-        method.name: Candidate(method.name, method.title, "linear", method.name)
+        method.name: Candidate(
+            method.name, method.title, "linear", method.name, streams=method.name != "equal"
+        )  # whose draws, one for each row, are made in the order of all rows
         for method in METHODS.values()
         if method.name not in rows
     }
@@ -151,7 +177,11 @@ DEFAULT = tuple(name for name, candidate in CANDIDATES.items() if candidate.defa
 
 
 def choose_candidates(
-    asked: Iterable[str] | None, n_classes: int, n_rows: int, metric: str
+    asked: Iterable[str] | None,
+    n_classes: int,
+    n_rows: int,
+    metric: str,
+    streamed: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """Return the methods to run, and the reasons why others are left out.
 
@@ -164,6 +194,8 @@ def choose_candidates(
         The size of the data.
     metric : str
         The metric that methods are ranked by.
+    streamed : bool, default=False
+        Whether rows are read in batches.
 
     Returns
     -------
@@ -193,7 +225,7 @@ def choose_candidates(
             raise WrongCall(f"unknown method {name!r}{nearest(name, CANDIDATES)}")
     names, left_out = [PLAIN], {}
     for name in dict.fromkeys(wanted):
-        reason = CANDIDATES[name].unsuitable_because(n_classes, n_rows, metric)
+        reason = CANDIDATES[name].unsuitable_because(n_classes, n_rows, metric, streamed)
         if reason:
             left_out[name] = reason
         elif name != PLAIN:

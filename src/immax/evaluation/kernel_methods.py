@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from immax.evaluation.held_out_scorer import HeldOutScorer
-from immax.evaluation.meta_estimators import Classifier
 from immax.evaluation.setting import Builder, Setting, Tuned
 from immax.kernels.svc import IMMAXSVC
 from immax.search import IMMAXSVCCV, PowerFamily
@@ -21,7 +20,7 @@ def _kernel_machine(*, equal: bool) -> Builder:
             return setting.search(IMMAXSVC(margins="equal"), {"C": Cs})
         own = PowerFamily(values=tuple(setting.powers))
 
-        def search(scorer: HeldOutScorer | None) -> Classifier:
+        def search(scorer: HeldOutScorer | None) -> IMMAXSVCCV:
             family: str | PowerFamily = own if scorer is None else "auto"
             return IMMAXSVCCV(family=family, Cs=Cs, cv=setting.cv(), **setting.purpose(scorer))
 

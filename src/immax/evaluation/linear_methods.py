@@ -83,7 +83,7 @@ def _immax(
     def make(setting: Setting) -> Tuned:
         own = PowerFamily(values=tuple(setting.powers if powers is None else powers))
 
-        def search(scorer: HeldOutScorer | None) -> Classifier:
+        def search(scorer: HeldOutScorer | None) -> IMMAXClassifierCV:
             # An aim calls for class weights beside margins: the search's own family has both.
             family: str | PowerFamily = "auto" if scorer and powers is None else own
             return IMMAXClassifierCV(

@@ -16,6 +16,7 @@ from immax.evaluation.held_out_scorer import HeldOutScorer, score_by_metric
 from immax.evaluation.meta_estimators import Classifier, CrossValidation
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import LAMS, POWERS, Selection
+from immax.search.base import MarginSearch
 from immax.search.scoring import ScorerFunction
 
 __all__ = ["Builder", "Setting", "Tuned"]
@@ -186,17 +187,17 @@ class Setting:
             return {"scoring": self.scorer}
         return {"aim": scorer.aim}
 
-    def for_each_aim(self, make: Callable[[HeldOutScorer | None], Classifier]) -> Tuned:
-        """Return a classifier for each aim, or one if there are none.
+    def for_each_aim(self, make: Callable[[HeldOutScorer | None], MarginSearch]) -> Tuned:
+        """Return a search for each aim, or one if there are none.
 
         Parameters
         ----------
         make : callable
-            From the scorer of an aim, or None, to a classifier.
+            From the scorer of an aim, or None, to a search.
 
         Returns
         -------
-        PerAim or classifier
+        PerAim or search
         """
         return PerAim(make, self.scorers) if self.scorers else make(None)
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from immax.evaluation.meta_estimators import ClassWeighted, PowerSearch
+from immax.evaluation.meta_estimators import Classifier, ClassWeighted, PowerSearch
 from immax.evaluation.setting import Builder, Setting, Tuned
 
 __all__ = ["TREES"]
 
 PARAMS: dict[str, Any] = {"n_estimators": 100, "max_depth": 4, "learning_rate": 0.1, "n_jobs": 1}
+AIMED_GRID = {"n_estimators": [30, 100], "max_depth": [2, 4]}  # where a plan tunes for aims
+EQUAL_AND_THEORY = [0.0, 1 / 3]
 
 
 def _plain_boosting(setting: Setting) -> Tuned:
-    return setting.fixed(_xgboost(setting))
+    return _tuned(setting, _xgboost(setting))
 
 
 def _decided_boosting(setting: Setting) -> Tuned:
-    return setting.search(_xgboost(setting), {}, decide=True)
+    return setting.search(_xgboost(setting), _grid(setting), decide=True)
 
 
 def _weighted_boosting(setting: Setting) -> Tuned:
-    return setting.fixed(ClassWeighted(_xgboost(setting)))
+    return _tuned(setting, ClassWeighted(_xgboost(setting)), "model__")
 
 
 def _positive_weight_boosting(setting: Setting) -> Tuned:
     counts = setting.class_counts()
-    return setting.fixed(_xgboost(setting, scale_pos_weight=counts[0] / counts[-1]))
+    return _tuned(setting, _xgboost(setting, scale_pos_weight=counts[0] / counts[-1]))
 
 
 def _margin_boosting(setting: Setting) -> Tuned:
@@ -35,9 +37,21 @@ def _margin_boosting(setting: Setting) -> Tuned:
     except ImportError as error:
         raise _needs_xgboost() from error
     model = IMMAXXGBClassifier(**PARAMS, random_state=setting.seed)
+    if setting.selection.aims:
+        return setting.search(model, {"power": EQUAL_AND_THEORY, **_grid(setting)}, decide=True)
     if setting.scorers:
         return setting.search(model, {"power": list(setting.powers)}, decide=True)
     return PowerSearch(model, setting.powers, setting.cv(), setting.scorer)
+
+
+def _tuned(setting: Setting, model: Classifier, prefix: str = "") -> Tuned:
+    return setting.search(model, _grid(setting, prefix)) if setting.scorers else model
+
+
+def _grid(setting: Setting, prefix: str = "") -> dict[str, list[int]]:
+    """Return values of the trees' parameters, if a plan tunes methods for aims."""
+    grid = AIMED_GRID if setting.selection.aims else {}
+    return {prefix + name: values for name, values in grid.items()}
 
 
 def _balanced_ensemble(name: str) -> Builder:

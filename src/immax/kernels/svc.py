@@ -10,12 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immax.arrays import Array, Features, Vector
+from immax.callbacks import CallbackSupport, fit_task
 from immax.class_weights import resolve_weights, weighted_shares
 from immax.decisions.plain_rules import by_score
 from immax.documentation import DocumentationLink
@@ -42,7 +43,9 @@ def _has_proba(estimator: IMMAXSVC) -> bool:
     return True
 
 
-class IMMAXSVC(DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator):
+class IMMAXSVC(
+    DocumentationLink, RefusesForeignParameters, CallbackSupport, ClassifierMixin, BaseEstimator
+):
     """Kernel machine with a confidence margin of its own for each class.
 
     Two classes::
@@ -209,6 +212,11 @@ class IMMAXSVC(DocumentationLink, RefusesForeignParameters, ClassifierMixin, Bas
         -------
         self
         """
+        with fit_task(self, X, y, sample_weight, n_subtasks=0):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         options = self._options()
         check_parameters(self.kernel, self.gamma, self.multiclass, options, self.C, self.lam)
         given = X
@@ -226,7 +234,8 @@ class IMMAXSVC(DocumentationLink, RefusesForeignParameters, ClassifierMixin, Bas
                 "them out, or join them to another class"
             )
         if self.calibrated:
-            return self._fit_calibrated(given, checked, sample)
+            self._fit_calibrated(given, checked, sample)
+            return
         lam = 1 / (2 * self.C * weight.sum()) if self.lam is None else float(self.lam)
         data, gamma = build_samples(
             X,
@@ -250,9 +259,8 @@ class IMMAXSVC(DocumentationLink, RefusesForeignParameters, ClassifierMixin, Bas
                 f"{self.objective_:.6g}, within {self.gap_:.3g} of the optimum; raise max_iter or "
                 "tol, or scale the features",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def _keep(
         self,
@@ -281,21 +289,20 @@ class IMMAXSVC(DocumentationLink, RefusesForeignParameters, ClassifierMixin, Bas
         self.n_iter_ = sum(machine.n_iter for machine in machines)
         self._gamma = gamma
 
-    def _fit_calibrated(self, X: Features, y: Array, sample: Sample) -> Self:
+    def _fit_calibrated(self, X: Features, y: Array, sample: Sample) -> None:
         """Fit to folds, calibrate their held-out scores, and fit to all samples."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.model_selection import PredefinedSplit
 
-        machine = clone(self).set_params(calibrated=False)
+        parameters = self.get_params(deep=False)
+        machine = type(self)(**{**parameters, "calibrated": False})  # without callbacks
         folds = PredefinedSplit(calibration_folds(sample, self.random_state))
         calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
         calibrated.fit(X, y, sample.weight)
         fitted = calibrated.calibrated_classifiers_[0].estimator
-        parameters = self.get_params(deep=False)
         learnt = {name: value for name, value in vars(fitted).items() if name not in parameters}
         self.__dict__.update(learnt)
         self.calibration_ = calibrated
-        return self
 
     def _scores(self, X: Features) -> Array:
         check_is_fitted(self)

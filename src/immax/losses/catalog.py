@@ -6,16 +6,14 @@ function and one row: its title, its formula, and the hyper-parameter grid of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
 from immax.class_weights import power_weights
+from immax.losses.methods import METHODS, Method, register_method
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector, power_margins, theory_margins
 
@@ -37,67 +35,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Method:
-    """A row of the registry.
-
-    Attributes
-    ----------
-    name : str
-        The key in ``METHODS``, which is the name of the function.
-    title : str
-        The name in tables.
-    formula : str
-        The loss of a sample of class y with scores h, in one line.
-    make : callable
-        ``make(counts, **hyper_parameters) -> LossSpec``.
-    grid : mapping of str to tuple of float
-        The values to search, by hyper-parameter: those of the paper for its baselines, and ours
-        for vector scaling, which the paper does not have. It is empty for methods without
-        hyper-parameters, and for IMMAX, whose margins are searched around the theory's, which
-        depend on the counts: see ``immax.search.BoxFamily`` and ``SharedTailFamily``.
-    in_paper : bool
-        Whether the paper's tables have the method.
-    revision : int
-        Raised whenever the method's loss changes, so that results which an experiment has stored
-        are not taken for those of the new loss.
-    """
-
-    name: str
-    title: str
-    formula: str
-    make: Callable[..., LossSpec]
-    grid: Mapping[str, tuple[float, ...]]
-    in_paper: bool = True
-    revision: int = 1
-
-
-_METHODS: dict[str, Method] = {}
-METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
-"""All methods by name, in the order of the paper's tables, IMMAX first."""
-
-_Make = TypeVar("_Make", bound=Callable[..., LossSpec])
-
-
-def _method(
-    title: str,
-    formula: str,
-    *,
-    in_paper: bool = True,
-    revision: int = 1,
-    **grid: tuple[float, ...],
-) -> Callable[[_Make], _Make]:
-    """Register a function under its own name, with its row."""
-
-    def register(make: _Make) -> _Make:
-        name = make.__name__
-        row = (MappingProxyType(grid), in_paper, revision)
-        _METHODS[name] = Method(name, title, formula, make, *row)
-        return make
-
-    return register
-
-
 _TENTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _HALVES = tuple(k / 2 for k in range(3, 21))  # 1.5, 2, …, 10
 
@@ -107,7 +44,7 @@ def _require(condition: bool, name: str, what: str, value: float) -> None:
         raise ValueError(f"{name} must be {what}; got {value!r}")
 
 
-@_method("IMMAX", "log sum_j exp((h_j - h_y) / rho_y)")
+@register_method("IMMAX", "log sum_j exp((h_j - h_y) / rho_y)")
 def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float | None = None) -> LossSpec:
     """Logistic IMMAX: ``log sum_j exp((h_j - h_y) / rho_y)``, the theory's margins by default.
 
@@ -134,7 +71,7 @@ def immax(counts: ArrayLike, rho: ArrayLike | None = None, total: float | None =
     return LossSpec(margins, name="immax")
 
 
-@_method("Cross-entropy", "-log softmax(h)_y")
+@register_method("Cross-entropy", "-log softmax(h)_y")
 def ce(counts: ArrayLike) -> LossSpec:
     """Cross-entropy: ``-log softmax(h)_y``.
 
@@ -155,7 +92,7 @@ def _mean_one(weight: Vector, counts: Vector) -> Vector:
     return np.asarray(weight * (counts.sum() / (counts @ weight)))
 
 
-@_method("Re-weighting", "-(m / (c m_y)) log softmax(h)_y", revision=2)
+@register_method("Re-weighting", "-(m / (c m_y)) log softmax(h)_y", revision=2)
 def rw(counts: ArrayLike) -> LossSpec:
     """Re-weighting: ``-(m / (c m_y)) log softmax(h)_y`` for c classes.
 
@@ -180,7 +117,7 @@ def rw(counts: ArrayLike) -> LossSpec:
     return LossSpec(np.ones(m.size), weight=_mean_one(1 / m, m), name="rw")
 
 
-@_method("Balanced softmax", "-log(m_y e^{h_y} / sum_j m_j e^{h_j})")
+@register_method("Balanced softmax", "-log(m_y e^{h_y} / sum_j m_j e^{h_j})")
 def bs(counts: ArrayLike) -> LossSpec:
     """Balanced softmax: ``-log(m_y e^{h_y} / sum_j m_j e^{h_j})``.
 
@@ -197,7 +134,7 @@ def bs(counts: ArrayLike) -> LossSpec:
     return LossSpec(np.ones(m.size), offset=np.log(m), name="bs")
 
 
-@_method(
+@register_method(
     "Equalization",
     "-log(e^{h_y} / sum_j w_j e^{h_j}), w_j = 1 - beta [m_j / m < threshold] [j != y]",
     p=_TENTHS,
@@ -228,7 +165,7 @@ def equal(counts: ArrayLike, p: float = 0.9, threshold: float = 1.76e-3) -> Loss
     return LossSpec(np.ones(m.size), droppable=m / m.sum() < threshold, drop_rate=p, name="equal")
 
 
-@_method(
+@register_method(
     "Logit adjustment",
     "-log(m_y^tau e^{h_y} / sum_j m_j^tau e^{h_j})",
     tau=(*_TENTHS, 1.0, *_HALVES),
@@ -252,7 +189,7 @@ def la(counts: ArrayLike, tau: float = 1.0) -> LossSpec:
     return LossSpec(np.ones(m.size), offset=tau * np.log(m), name="la")
 
 
-@_method(
+@register_method(
     "Class-balanced",
     "-w_y log softmax(h)_y, w_k ∝ 1 / (1 - gamma^{m_k})",
     revision=2,
@@ -304,7 +241,9 @@ def cb(counts: ArrayLike, gamma: float = 0.9999, exponent: str = "count") -> Los
     return LossSpec(np.ones(m.size), weight=weight, name="cb")
 
 
-@_method("Focal", "-(1 - p_y)^gamma log p_y, p = softmax(h)", gamma=(0.0, *_TENTHS, 1.0, *_HALVES))
+@register_method(
+    "Focal", "-(1 - p_y)^gamma log p_y, p = softmax(h)", gamma=(0.0, *_TENTHS, 1.0, *_HALVES)
+)
 def focal(counts: ArrayLike, gamma: float = 1.0) -> LossSpec:
     """Focal: ``-(1 - p_y)^gamma log p_y`` with ``p = softmax(h)``. Not convex for gamma > 0.
 
@@ -323,7 +262,7 @@ def focal(counts: ArrayLike, gamma: float = 1.0) -> LossSpec:
     return LossSpec(np.ones(m.size), focus=gamma, name="focal")
 
 
-@_method(
+@register_method(
     "LDAM",
     "-log softmax(h - C / m_y^{1/4} e_y)_y",
     C=(1e-4, 5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 0.1, 0.5, 1.0, 5.0, 10.0, 50.0, 1e2, 5e2, 1e3, 5e3, 1e4),
@@ -347,7 +286,7 @@ def ldam(counts: ArrayLike, C: float = 0.5) -> LossSpec:
     return LossSpec(np.ones(m.size), target_offset=C / m**0.25, name="ldam")
 
 
-@_method(
+@register_method(
     "Vector scaling",
     "-log softmax((m_j / max m)^gamma h_j + tau log(m_j / m))_y",
     in_paper=False,
@@ -384,7 +323,7 @@ def vs(counts: ArrayLike, gamma: float = 0.15, tau: float = 1.0) -> LossSpec:
     )
 
 
-@_method(
+@register_method(
     "Weighted IMMAX",
     "-w_y log softmax(h / rho_y)_y, rho_k ∝ m_k^margin_power, w_k ∝ m_k^-weight_power",
     in_paper=False,

@@ -12,6 +12,7 @@ from immax.compare import Comparison
 from immax.decisions import DecidedModel
 from immax.evaluation.estimators import describe_parameters
 from immax.report.pictures import FittedSearch, Picture, draw_margins, draw_path, draw_search
+from immax.tabular.streamed_table import StreamedTable
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -92,7 +93,8 @@ def describe_path(models: Mapping[str, Pipeline], comparison: Comparison) -> Pic
     """
     for pipeline in models.values():
         search = _search_of(pipeline)
-        if hasattr(search, "best_lam_") and getattr(search, "penalty", "l2") != "l2":
+        few = hasattr(search, "best_lam_") and getattr(search, "penalty", "l2") != "l2"
+        if few and not isinstance(comparison.X, StreamedTable):
             features = pipeline[:-1].transform(comparison.X)
             names = [str(name) for name in pipeline[:-1].get_feature_names_out()]
             labels = comparison.classes[comparison.codes]
@@ -122,4 +124,6 @@ def _certificate(pipeline: Pipeline, comparison: Comparison) -> str:
     search = _search_of(pipeline)
     if search is not pipeline[-1]:  # the bounds are for the margins, not for the rule of an aim
         pipeline = type(pipeline)([*pipeline.steps[:-1], ("model", search)])
+    if isinstance(comparison.X, StreamedTable):
+        return "Certificates need all rows in memory: immax explain has one for a smaller table."
     return describe_certificates(pipeline, comparison.X, comparison.classes[comparison.codes])

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_memory, validate_data
 
 from immax.arrays import Array, Features
-from immax.calibration import ScoreCalibration
-from immax.decisions import Accuracy, Aim, Rule
+from immax.callbacks import CallbackSupport, Task, fit_task
+from immax.decisions import Accuracy, Aim
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
 from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
+from immax.search.chosen_model import ChosenModel, MarginClassifier
 from immax.search.counted_family import CountedFamily
 from immax.search.criteria import Purpose, Wishes, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
@@ -30,8 +30,7 @@ from immax.search.exploration import explore_family
 from immax.search.families import MarginFamily, resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
 from immax.search.held_out import HeldOutCells
-from immax.search.progress import run_fold
-from immax.search.results import CellResults
+from immax.search.rounds import SearchRounds
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
@@ -40,30 +39,19 @@ from immax.validation import Sample, training_sample
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MarginClassifier", "MarginSearch", "penalty_grid"]
+__all__ = ["MarginSearch", "penalty_grid"]
 
 EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
-MOST_ENTRIES = 2**26  # scores of held-out samples that are kept at a time
 
 
-class MarginClassifier(Protocol):
-    """A classifier that a search fits to all samples in the end."""
-
-    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
-    def decision_function(self, X: Features) -> Array: ...
-    def predict(self, X: Features) -> Array: ...
-
-
-def _offers_proba(search: MarginSearch) -> bool:
-    if search._loss == "hinge" and not search._calibrates():
-        raise AttributeError(
-            "the hinge loss does not determine probabilities, so predict_proba does not exist; "
-            "with an aim (aim='accuracy', say) they are calibrated on held-out scores"
-        )
-    return True
-
-
-class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin, BaseEstimator):
+class MarginSearch(
+    DocumentationLink,
+    RefusesForeignParameters,
+    CallbackSupport,
+    ChosenModel,
+    ClassifierMixin,
+    BaseEstimator,
+):
     """Search for margins and for the strength of the penalty by cross-validation.
 
     Subclasses say which classifier is fitted.
@@ -84,8 +72,6 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
     costs: ArrayLike | None = None
     pos_label: object = None
     evidence: float = EVIDENCE
-    best_calibration_: ScoreCalibration | None = None
-    probability_calibration_: ScoreCalibration | None = None
     family: str | MarginFamily
     n_margins: int
     cv: CrossValidation
@@ -95,11 +81,9 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
     n_jobs: int | None
     random_state: RandomState
     use_radii: bool = False
+    memory: str | Memory | None = None
     refit: bool | str
     verbose: int
-    best_rule_: str | Rule
-    best_estimator_: MarginClassifier
-    probability_estimator_: MarginClassifier
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -116,11 +100,6 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
     @abstractmethod
     def _penalty_strengths(self, penalties: Array) -> Array:
         """Return numbers that are larger for stronger penalties."""
-
-    @property
-    @abstractmethod
-    def _loss(self) -> str:
-        """The surrogate."""
 
     @abstractmethod
     def _has_link(self, n_classes: int) -> bool:
@@ -186,11 +165,22 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
         ValueError
             If a parameter makes no sense, or if a class is missing from a fold.
         """
-        self._check_parameters()
-        self._check_common()
-        self._penalties()  # refuses values that make no sense before anything is computed
-        given = X
-        X, y = self._validate(X, y)
+        with fit_task(self, X, y, sample_weight, predicts=bool(self.refit)) as task:
+            self._check_parameters()
+            self._check_common()
+            self._penalties()  # refuses values that make no sense before anything is computed
+            self._search(X, y, sample_weight, groups, task)
+        return self
+
+    def _search(
+        self,
+        given: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        task: Task,
+    ) -> None:
+        X, y = self._validate(given, y)
         sample = training_sample(X, y, sample_weight)
         folds = make_folds(self.cv, X, y, sample.weight, self.random_state, groups)
         weight = None if sample_weight is None else sample.weight
@@ -213,34 +203,24 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             radii = class_radii(norms, sample.labels[rows], len(sample.classes))
             family = CountedFamily(family, radii=tuple(radii.tolist()))
         samples = SearchSamples(X, sample.labels, weight, sample.classes)
-        cells = self._cells(samples, purpose)
         evaluator = CellEvaluator(
             samples, shown, self._loss, has_link, purpose.criterion, purpose.others
         )
-        per_point = len(penalties) * sum(len(rows) for fold in folds for rows in fold.tests)
-        at_once = max(1, MOST_ENTRIES // (per_point * len(sample.classes)))
-        kept = list[HeldOutCells]()
-
-        evaluated = 0
-
-        def evaluate(points: Sequence[Array]) -> CellResults:
-            nonlocal evaluated
-            parts = []
-            for begin in range(0, len(points), at_once):
-                some = points[begin : begin + at_once]
-                labels = self._fold_labels(evaluated, len(some), len(folds))
-                evaluated += len(some)
-                scored = Parallel(n_jobs=self.n_jobs)(
-                    delayed(run_fold)(cells, fold, family, some, penalties, label)
-                    for fold, label in zip(folds, labels, strict=True)
-                )
-                kept[:] = [HeldOutCells.pool(scored)]
-                parts.append(evaluator.evaluate(kept[0]))
-            return CellResults.join(parts)
-
+        rounds = SearchRounds(
+            self._cells(samples, purpose),
+            evaluator,
+            folds,
+            family,
+            penalties,
+            self._penalty_name,
+            self.n_jobs,
+            bool(self.verbose),
+            check_memory(self.memory),
+            task,
+        )
         max_points = int(self.budget) // (len(penalties) * len(folds))
         points, results = explore_family(
-            family, sample.counts, int(self.n_margins), evaluate, max_points
+            family, sample.counts, int(self.n_margins), rounds.evaluate, max_points
         )
         table = SearchTable(
             points,
@@ -254,18 +234,10 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
         self.classes_ = sample.classes
         self.theory_parameters_ = family.centre(sample.counts)
         self._choose(table, purpose)
-        if len(kept[0].terms) == len(points):
-            self._refine_rule(table, evaluator, kept[0])
+        if len(rounds.held_out.terms) == len(points):
+            self._refine_rule(table, evaluator, rounds.held_out)
         if self.refit:
-            self._fit_choice(table, given, y, sample_weight)
-        return self
-
-    def _fold_labels(self, evaluated: int, count: int, n_folds: int) -> list[str | None]:
-        """Return what the lines of progress begin with, one for each fold."""
-        if not self.verbose:
-            return [None] * n_folds
-        margins = f"margins {evaluated + 1} to {evaluated + count}"
-        return [f"{margins}, fold {k} of {n_folds}" for k in range(1, n_folds + 1)]
+            self._fit_choice(table, given, y, sample_weight, task)
 
     def _family(self, criterion: Criterion) -> MarginFamily:
         """Return the margins to search among, with class weights where the aim calls for them."""
@@ -310,7 +282,12 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             self.best_rule_, self.best_score_ = rule, value
 
     def _fit_choice(
-        self, table: SearchTable, X: Features, y: Array, sample_weight: ArrayLike | None
+        self,
+        table: SearchTable,
+        X: Features,
+        y: Array,
+        sample_weight: ArrayLike | None,
+        task: Task,
     ) -> None:
         """Fit the chosen classifiers to all samples."""
 
@@ -318,7 +295,8 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             i, j, _ = table.cells[index]
             penalty = float(table.penalties[j])
             model = self._final_classifier(penalty, table.margins[i], table.weights[i], rule)
-            return model.fit(X, y, sample_weight)
+            with task.subtask("refit").passed_to(model):
+                return model.fit(X, y, sample_weight)
 
         link = self._has_link(len(self.classes_))
         rule = self.best_rule_ if isinstance(self.best_rule_, str) else "bayes" if link else "score"
@@ -330,11 +308,6 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
             self.probability_estimator_ = fitted(self.probability_index_, rule)
         for name in self._copied:
             setattr(self, name, getattr(self.best_estimator_, name))
-
-    def _check_refitted(self) -> None:
-        check_is_fitted(self)
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError("refit=False: margins were chosen, but no model was fitted to all")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the scores of all cells, the theory's margins and the choice.
@@ -353,107 +326,11 @@ class MarginSearch(DocumentationLink, RefusesForeignParameters, ClassifierMixin,
 
         return plot_search(self, ax)
 
-    def decision_function(self, X: Features) -> Array:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-            For two classes, the score of ``classes_[1]``.
-        """
-        self._check_refitted()
-        return self.best_estimator_.decision_function(X)
-
     def _calibrates(self) -> bool:
         """Return whether probabilities of the hinge are asked for."""
         wishes = self._wishes()
         asked = wishes.aim is not None or wishes.costs is not None
         return asked or wishes.scoring not in (None, "accuracy")
-
-    @available_if(_offers_proba)
-    def predict_proba(self, X: Features) -> Array:
-        """Return class probabilities, those of ``probability_estimator_``.
-
-        They are the probabilities of the lowest log-loss in cross-validation. Where decisions are
-        better by another fit, ``predict`` uses that one, and need not agree with them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_refitted()
-        model = getattr(self, "probability_estimator_", self.best_estimator_)
-        return _proba(model, self.probability_calibration_, X)
-
-    @available_if(_offers_proba)
-    def predict_log_proba(self, X: Features) -> Array:
-        """Return logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    @available_if(_offers_proba)
-    def decision_proba(self, X: Features) -> Array:
-        """Return the class probabilities that decisions are made by, those of ``best_estimator_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_refitted()
-        return _proba(self.best_estimator_, self.best_calibration_, X)
-
-    def predict(self, X: Features) -> Array:
-        """Predict labels by the chosen rule.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from ``classes_``.
-        """
-        self._check_refitted()
-        if isinstance(self.best_rule_, str):
-            return self.best_estimator_.predict(X)
-        return self.best_rule_.predict(self.decision_proba(X))
-
-
-def _proba(model: Any, calibration: ScoreCalibration | None, X: Features) -> Array:
-    """Return the probabilities of a fitted classifier, by its link or by a calibration."""
-    if calibration is None:
-        return np.asarray(model.predict_proba(X))
-    return calibration.proba(model.decision_function(X))
 
 
 def penalty_grid(name: str, values: ArrayLike | None, default: Array) -> Array:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -22,16 +23,48 @@ from immax.search.weighted_family import family_weights
 from immax.solvers import Problem, solve_grid
 from immax.solvers.problem import Risk
 
-__all__ = ["Cells", "LinearCells", "LinearFits", "PathPoint", "linear_path"]
+__all__ = [
+    "CellWatch",
+    "Cells",
+    "LinearCells",
+    "LinearFits",
+    "PathPoint",
+    "ignore_cell",
+    "linear_path",
+]
 
 MOST_COPIED = 2**27  # bytes of features
+
+
+CellWatch: TypeAlias = Callable[[int, int], AbstractContextManager[object]]
+"""Takes the indices of a point and of a penalty; the cell is fitted within what it returns."""
+
+
+def ignore_cell(point: int, penalty: int) -> AbstractContextManager[object]:  # noqa: ARG001
+    """Return a context that does nothing.
+
+    Parameters
+    ----------
+    point, penalty : int
+        Indices of the cell.
+
+    Returns
+    -------
+    context manager
+    """
+    return nullcontext()
 
 
 class Cells(Protocol):
     """Fits all cells of a fold."""
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+        self,
+        fold: Fold,
+        family: MarginFamily,
+        points: Sequence[Array],
+        penalties: Array,
+        watch: CellWatch = ignore_cell,
     ) -> HeldOutCells:
         """Fit some points of the family with all penalty strengths, and score the test part."""
 
@@ -82,7 +115,12 @@ class LinearCells:
     fits: LinearFits
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+        self,
+        fold: Fold,
+        family: MarginFamily,
+        points: Sequence[Array],
+        penalties: Array,
+        watch: CellWatch = ignore_cell,
     ) -> HeldOutCells:
         """Fit to the training part of the fold and score its test part.
 
@@ -99,6 +137,8 @@ class LinearCells:
             Parameters of the family.
         penalties : ndarray
             Values of lambda, the largest first.
+        watch : callable, default=ignore_cell
+            Is told of every cell: all margins of the first lambda, then those of the next.
 
         Returns
         -------
@@ -117,7 +157,7 @@ class LinearCells:
         times = np.zeros((*shape, 1))
         start = time.perf_counter()
         in_fits = _rows_in_fits(samples.X, weight)
-        for i, j, _, theta in linear_path(
+        path = linear_path(
             samples.X[in_fits],
             samples.y[in_fits],
             self.fits,
@@ -125,8 +165,10 @@ class LinearCells:
             margins,
             weights,
             penalties,
-        ):
-            values[i, j] = _linear_scores(X, theta, self.fits.fit_intercept)
+        )
+        for j, i in np.ndindex(*reversed(shape)):  # the order of the path
+            with watch(i, j):
+                values[i, j] = _linear_scores(X, next(path).theta, self.fits.fit_intercept)
             now = time.perf_counter()
             times[i, j], start = now - start, now
         terms = [

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from joblib import Memory
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import Tags
@@ -114,6 +115,9 @@ class IMMAXClassifierCV(MarginSearch):
         Search around the theory's margins for the radii of the classes,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
         radii are the largest feature norms of all samples of a class.
+    memory : str or object with the interface of joblib.Memory, optional
+        Where the held-out scores of all fits are kept, by default nowhere. Another search of the
+        same samples, folds and margins, for another aim, then costs no fits of folds.
 
     Attributes
     ----------
@@ -226,6 +230,7 @@ class IMMAXClassifierCV(MarginSearch):
         tol: float = 1e-6,
         max_iter: int = 1000,
         use_radii: bool = False,
+        memory: str | Memory | None = None,
     ) -> None:
         self.loss = loss
         self.family = family
@@ -252,6 +257,7 @@ class IMMAXClassifierCV(MarginSearch):
         self.tol = tol
         self.max_iter = max_iter
         self.use_radii = use_radii
+        self.memory = memory
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -127,7 +127,7 @@ def _stratified(
         warnings.warn(
             f"the class {name!r} has {smallest} samples: {smallest} folds are used instead of {n}",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     seed = 0 if random_state is None else random_state
     return StratifiedKFold(min(n, smallest), shuffle=True, random_state=seed)

@@ -24,7 +24,7 @@ from immax.class_weights import weighted_shares
 from immax.losses.immax_risks import immax_risk
 from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import SmoothRisk
-from immax.search.cells import LinearFits, linear_path
+from immax.search.cells import CellWatch, LinearFits, ignore_cell, linear_path
 from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells, PointTerms
@@ -55,7 +55,12 @@ class LeaveOneOutCells:
     fits: LinearFits
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+        self,
+        fold: Fold,
+        family: MarginFamily,
+        points: Sequence[Array],
+        penalties: Array,
+        watch: CellWatch = ignore_cell,
     ) -> HeldOutCells:
         """Fit to all samples and score each by the model of the others, in groups.
 
@@ -69,6 +74,8 @@ class LeaveOneOutCells:
             Parameters of the family.
         penalties : ndarray
             Values of lambda, the largest first.
+        watch : callable, default=ignore_cell
+            Is told of every cell: all margins of the first lambda, then those of the next.
 
         Returns
         -------
@@ -93,11 +100,13 @@ class LeaveOneOutCells:
         values = np.empty((*shape, n, 1 if counts.size == 2 else counts.size))
         times = np.zeros((*shape, len(groups)))
         start = time.perf_counter()
-        fits = linear_path(samples.X, samples.y, self.fits, weight, margins, weights, penalties)
-        for i, j, problem, theta in fits:
-            if not is_smooth(problem):
-                raise TypeError("leave-one-out scores need a smooth loss")
-            values[i, j] = left_out_scores(problem, theta, samples, weight, terms[i], self.fits)
+        path = linear_path(samples.X, samples.y, self.fits, weight, margins, weights, penalties)
+        for j, i in np.ndindex(*reversed(shape)):  # the order of the path
+            with watch(i, j):
+                _, _, problem, theta = next(path)
+                if not is_smooth(problem):
+                    raise TypeError("leave-one-out scores need a smooth loss")
+                values[i, j] = left_out_scores(problem, theta, samples, weight, terms[i], self.fits)
             now = time.perf_counter()
             times[i, j], start = (now - start) / len(groups), now
         return HeldOutCells(values, terms, np.arange(n), samples.y, groups, times)

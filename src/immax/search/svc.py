@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from joblib import Memory
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
@@ -17,13 +18,13 @@ from immax.arrays import Array, Features
 from immax.class_weights import weighted_shares
 from immax.decisions import Aim
 from immax.kernels.gram import KERNELS
-from immax.kernels.machine import MachineOptions
+from immax.kernels.machine import Machine, MachineOptions
 from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import check_parameters, resolve_gamma
 from immax.kernels.samples import Data, Points, build_samples, kernel_norms
 from immax.kernels.svc import IMMAXSVC
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
-from immax.search.cells import Cells
+from immax.search.cells import Cells, CellWatch, ignore_cell
 from immax.search.criteria import Purpose, Wishes
 from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, Fold, RandomState
@@ -46,7 +47,12 @@ class MachineCells:
     options: MachineOptions
 
     def run(
-        self, fold: Fold, family: MarginFamily, points: Sequence[Array], penalties: Array
+        self,
+        fold: Fold,
+        family: MarginFamily,
+        points: Sequence[Array],
+        penalties: Array,
+        watch: CellWatch = ignore_cell,
     ) -> HeldOutCells:
         """Fit to the training part of the fold and score its test part.
 
@@ -60,6 +66,8 @@ class MachineCells:
             Parameters of the family.
         penalties : ndarray
             Values of C.
+        watch : callable, default=ignore_cell
+            Is told of every cell: all values of C of the first margins, then those of the next.
 
         Returns
         -------
@@ -81,16 +89,22 @@ class MachineCells:
             terms.append(PointTerms(rho[None], classes[None]))
             for j, C in enumerate(penalties):
                 start = time.perf_counter()
-                machines = solve_machines(part, y, C * limits, rho, self.multiclass, self.options)
-                coefficients = np.concatenate([machine.coefficients for machine in machines])
-                biases = np.concatenate([machine.biases for machine in machines])
-                scores = self.data.scores(test, train, coefficients) + biases
-                if rho.size > 2 and self.multiclass == "ovo":
-                    scores = votes(scores, rho.size)
-                values[i, j] = scores
+                with watch(i, j):
+                    machines = solve_machines(
+                        part, y, C * limits, rho, self.multiclass, self.options
+                    )
+                    values[i, j] = self._scores(machines, test, train, rho.size)
                 times[i, j] = time.perf_counter() - start
         index = np.zeros(len(test), dtype=np.intp)
         return HeldOutCells(values, terms, test, index, [np.arange(len(test))], times)
+
+    def _scores(self, machines: list[Machine], test: Array, train: Array, n_classes: int) -> Array:
+        """Return the scores of test samples by machines of the training samples."""
+        coefficients = np.concatenate([machine.coefficients for machine in machines])
+        biases = np.concatenate([machine.biases for machine in machines])
+        scores = self.data.scores(test, train, coefficients) + biases
+        ovo = n_classes > 2 and self.multiclass == "ovo"
+        return votes(scores, n_classes) if ovo else np.asarray(scores)
 
 
 class IMMAXSVCCV(MarginSearch):
@@ -145,6 +159,8 @@ class IMMAXSVCCV(MarginSearch):
         Search around the theory's margins for the radii of the classes,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
         radii are the largest norms in the kernel's space of all samples of a class.
+    memory : str or object with the interface of joblib.Memory, optional
+        As in IMMAXClassifierCV.
 
     Attributes
     ----------
@@ -247,6 +263,7 @@ class IMMAXSVCCV(MarginSearch):
         pos_label: object = None,
         evidence: float = EVIDENCE,
         use_radii: bool = False,
+        memory: str | Memory | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -271,6 +288,7 @@ class IMMAXSVCCV(MarginSearch):
         self.pos_label = pos_label
         self.evidence = evidence
         self.use_radii = use_radii
+        self.memory = memory
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Generic, Self, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -12,9 +13,11 @@ from immax.arrays import Array
 from immax.solvers.memory import Memory
 from immax.solvers.problem import Problem, Risk, Solution
 
-__all__ = ["Solver", "UnsupportedProblemError"]
+__all__ = ["OnIteration", "Solver", "UnsupportedProblemError"]
 
 R = TypeVar("R", bound=Risk)
+OnIteration: TypeAlias = Callable[[Array], None]
+"""Takes the parameters after an iteration, without keeping or changing them."""
 
 
 class UnsupportedProblemError(ValueError):
@@ -36,11 +39,14 @@ class Solver(ABC, Generic[R]):
         Upper bound on the number of iterations.
     random_state : int, default=0
         Seed of everything that the solver samples.
+    on_iteration : callable, optional
+        Called with the parameters after every iteration that has changed them.
     """
 
     tol: float = 1e-6
     max_iter: int = 1000
     random_state: int = 0
+    on_iteration: OnIteration | None = field(default=None, kw_only=True)
 
     name: ClassVar[str]
     needs_kinks: ClassVar[bool] = False  # of the penalty; without them it must be l2
@@ -99,6 +105,10 @@ class Solver(ABC, Generic[R]):
         self, problem: Problem[R], start: Array | None, memory: Memory | None
     ) -> Solution:
         """Solve a problem that is supported, with floating-point warnings turned off."""
+
+    def _report(self, theta: Array) -> None:
+        if self.on_iteration is not None:
+            self.on_iteration(theta)
 
     def uncertified(self) -> Self:
         """Return the solver without its certificate, where that saves work.

@@ -89,6 +89,7 @@ class DualAscent(Solver[MarginRisk]):
             a = dual.balance(a)
             here = dual.evaluate(a)
             best = min(best, here, key=lambda point: point.value)
+            self._report(dual.theta(best.w, best.bias))
             bound, w = max(bound, here.bound), here.w.copy()
             slope = dual.required - dual.slope * (here.scores + bias)
             slack = SKIPPED * violation

@@ -150,6 +150,7 @@ class LBFGS(Solver[SmoothRisk]):
             memory.update(following.theta - point.theta, following.gradient - point.gradient)
             buffers.give_back(point.scores)
             point = following
+            self._report(point.theta)
         solution = certifier.solution(point, iteration)
         if solution.theta is point.theta:  # its biases have not been settled
             memory.scores = point.scores

@@ -88,6 +88,7 @@ class MultiplierMethod(Solver[KinkedRisk]):
                 tol=min(accuracy * max(relative, self.tol), 0.01),
                 max_iter=min(self.max_iter - n_iter, self.patience),
                 random_state=self.random_state,
+                on_iteration=self.on_iteration,
             )
             solution = inner.solve(smooth, theta)
             n_iter += solution.n_iter

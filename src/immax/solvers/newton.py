@@ -79,6 +79,7 @@ class Newton(Solver[SmoothRisk]):
                 break
             buffers.give_back(point.scores)
             point = following
+            self._report(point.theta)
         return certifier.solution(point, iteration)
 
 

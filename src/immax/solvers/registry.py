@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from immax.arrays import Array
-from immax.solvers.base import Solver, UnsupportedProblemError
+from immax.solvers.base import OnIteration, Solver, UnsupportedProblemError
 from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.dual_ascent import DualAscent
 from immax.solvers.gap import reachable_tol
@@ -103,6 +103,7 @@ def solve(
     polish: bool = True,
     certify: bool = True,
     memory: Memory | None = None,
+    on_iteration: OnIteration | None = None,
 ) -> Solution:
     """Solve a problem with the named solver, or with the one that suits its shape.
 
@@ -132,6 +133,9 @@ def solve(
         and they stop by it all the same.
     memory : Memory, optional
         Curvature of similar problems, which L-BFGS uses and updates if ``start`` is given.
+    on_iteration : callable, optional
+        Called with the parameters after an iteration: a step of Newton's method or of L-BFGS, an
+        evaluation of the dual, or a working set.
 
     Returns
     -------
@@ -164,6 +168,7 @@ def solve(
         tol=min(tol, 1e-14) if polish and small else tol,
         max_iter=max_iter,
         random_state=random_state,
+        on_iteration=on_iteration,
     )
     if not certify:
         selected = selected.uncertified()

@@ -112,6 +112,7 @@ class WorkingSets(Solver[SmoothRisk]):
                 selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
             )
             n_iter += steps
+            self._report(state.theta)
             size = int(1.5 * size)
         if converged and tol <= POLISHED and state.weights.any():
             # One more Newton step squares the error of the coefficients.

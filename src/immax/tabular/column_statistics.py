@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -44,20 +44,21 @@ class ColumnStatistics:
         self._sampled: list[Array] = []
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in self.categories}
 
-    def add(self, typed: DataFrame) -> None:
+    def add(self, typed: DataFrame, places: Array) -> None:
         """Add rows.
 
         Parameters
         ----------
         typed : DataFrame
             The columns, as ``TypedColumns`` converts them.
+        places : ndarray of int, shape (n,)
+            The positions of the rows in the table, which say whether they are sampled.
         """
         n = len(typed)
         if not n:
             return
         if self.numbers:
             values = typed[self.numbers].to_numpy(np.float64)
-            places = np.arange(self.n_rows, self.n_rows + n)
             self._sampled.append(values[uniform_numbers(places) < self._rate])
             self._add_moments(values)
         for name in self.categories:
@@ -65,19 +66,33 @@ class ColumnStatistics:
         self.n_rows += n
 
     def _add_moments(self, values: Array) -> None:
-        """Add means and squared deviations by the formula of Chan, Golub and LeVeque."""
+        """Add the means and squared deviations of rows."""
         known = ~np.isnan(values)
         count = known.sum(axis=0).astype(np.float64)
         safe = np.maximum(count, 1)
         mean = np.where(known, values, 0).sum(axis=0) / safe
         deviations = np.where(known, values - mean, 0)
-        squares = np.einsum("ij,ij->j", deviations, deviations)
+        self._join_moments(count, mean, np.einsum("ij,ij->j", deviations, deviations))
+
+    def _join_moments(self, count: Vector, mean: Vector, squares: Vector) -> None:
+        """Add means and squared deviations by the formula of Chan, Golub and LeVeque."""
         total = self.present + count
         shift = np.where(count > 0, mean - self._means, 0)
         share = count / np.maximum(total, 1)
         self._squares += squares + shift**2 * self.present * share
         self._means += shift * share
         self.present = total
+
+    def __add__(self, other: ColumnStatistics) -> Self:
+        """Return the statistics of the rows of both."""
+        both = type(self)(self.numbers, self.categories, self._rate)
+        for own in (self, other):
+            both.n_rows += own.n_rows
+            both._sampled += own._sampled
+            both._join_moments(own.present, own._means, own._squares)
+            for name in self.categories:
+                both.counts[name].update(own.counts[name])
+        return both
 
     def sample(self) -> Array:
         """Return sampled rows of the numbers, of shape (n_sampled, n_numbers)."""

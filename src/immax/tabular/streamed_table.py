@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from immax.arrays import Array
 from immax.distributed.parquet_files import count_rows, list_parquet_files
 from immax.distributed.raw_parts import RawPart, read_part
+from immax.distributed.row_hashes import fold_numbers
 from immax.distributed.stream_parts import read_ahead
 from immax.errors import WrongCall
 from immax.optional import optional_import
@@ -34,11 +35,32 @@ from immax.tabular.table_files import open_table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["StreamedTable", "open_streamed"]
+__all__ = ["FoldPipelines", "StreamedTable", "open_streamed"]
 
 INFERRED_ROWS = 20_000  # from which kinds of columns are inferred
 SAMPLED_CELLS = 1_000_000  # from which medians are computed
 BATCH_CELLS = 500_000  # of a batch of rows
+
+
+class FoldPipelines(NamedTuple):
+    """What one pass over a table finds out for a cross-validation.
+
+    Attributes
+    ----------
+    training : tuple of Pipeline
+        The preprocessing fitted to the training part of each fold.
+    whole : Pipeline
+        The preprocessing fitted to all rows.
+    classes : ndarray of shape (c,)
+        The labels.
+    codes : ndarray of shape (n,)
+        The class of each row, as a small integer.
+    """
+
+    training: tuple[Pipeline, ...]
+    whole: Pipeline
+    classes: Array
+    codes: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +103,33 @@ class StreamedTable:
                 as_labels(read_labels(own, self.schema.labels)),
             )
 
+    def _typed_batches(self) -> Iterator[tuple[DataFrame, Array, Array]]:
+        """Yield columns as ``TypedColumns`` converts them, labels, and positions of rows."""
+        types = prepare(self.schema)["types"].fit(None)
+        begin = 0
+        for X, y in read_ahead(self.batches()):
+            yield types.transform(X), y, np.arange(begin, begin + len(y))
+            begin += len(y)
+        if not begin:
+            raise ValueError(f"{self.file.path} has no rows")
+
+    def _new_statistics(self) -> ColumnStatistics:
+        types = prepare(self.schema)["types"]
+        numbers = [*(types.numbers or []), *(types.dates or [])]
+        rate = SAMPLED_CELLS / max(1, len(numbers)) / max(1, self.n_rows)
+        return ColumnStatistics(numbers, types.categories or [], min(1.0, rate))
+
+    def _make_pipeline(self, statistics: ColumnStatistics) -> Pipeline:
+        """Return the preprocessing of rows with these statistics."""
+        pipeline = prepare(self.schema)
+        pipeline["types"].fit(None)
+        features = pipeline["features"]
+        features.fit(_representative_rows(statistics))
+        for name, fitted, columns in features.transformers_:
+            if name == "numbers":
+                _set_moments(fitted, statistics, columns)
+        return pipeline
+
     def fit_pipeline(self) -> tuple[Pipeline, dict[Any, int]]:
         """Fit the preprocessing of ``prepare`` in one pass over the table.
 
@@ -94,26 +143,49 @@ class StreamedTable:
         counts : dict
             The number of rows of each label.
         """
-        pipeline = prepare(self.schema)
-        types, features = pipeline["types"], pipeline["features"]
-        types.fit(None)
-        numbers = [*(types.numbers or []), *(types.dates or [])]
-        most = SAMPLED_CELLS / max(1, len(numbers))
-        statistics = ColumnStatistics(
-            numbers, types.categories or [], min(1.0, most / max(1, self.n_rows))
-        )
-        counts: Counter[Any] = Counter()
-        for X, y in read_ahead(self.batches()):
-            statistics.add(types.transform(X))
+        statistics, counts = self._new_statistics(), Counter[Any]()
+        for typed, y, places in self._typed_batches():
+            statistics.add(typed, places)
             labels, numbers_of_rows = np.unique(y, return_counts=True)
             counts.update(dict(zip(labels.tolist(), numbers_of_rows.tolist(), strict=True)))
-        if not statistics.n_rows:
-            raise ValueError(f"{self.file.path} has no rows")
-        features.fit(_representative_rows(statistics))
-        for name, fitted, columns in features.transformers_:
-            if name == "numbers":
-                _set_moments(fitted, statistics, columns)
-        return pipeline, dict(counts)
+        return self._make_pipeline(statistics), dict(counts)
+
+    def fit_fold_pipelines(self, n_folds: int, seed: int) -> FoldPipelines:
+        """Fit the preprocessing to the training part of every fold, in one pass over the table.
+
+        Parameters
+        ----------
+        n_folds : int
+            The number of folds. A hash of a row's position says in which of them it is held out.
+        seed : int
+            Of the hash.
+
+        Returns
+        -------
+        FoldPipelines
+        """
+        held_out = [self._new_statistics() for _ in range(n_folds)]
+        parts: list[tuple[Array, Array]] = []
+        for typed, y, places in self._typed_batches():
+            folds = fold_numbers(places, n_folds, seed)
+            for fold, statistics in enumerate(held_out):
+                own = np.flatnonzero(folds == fold)
+                statistics.add(typed.iloc[own], places[own])
+            labels, numbers = np.unique(y, return_inverse=True)
+            parts.append((labels, numbers.astype(np.int16)))
+        classes = np.unique(np.concatenate([labels for labels, _ in parts]))
+        codes = [np.searchsorted(classes, labels).astype(np.int16)[own] for labels, own in parts]
+        empty = self._new_statistics()
+        training = [
+            sum((own for own in held_out if own is not left_out), start=empty)
+            for left_out in held_out
+        ]
+        return FoldPipelines(
+            tuple(map(self._make_pipeline, training)),
+            self._make_pipeline(sum(held_out, start=empty)),
+            classes,
+            np.concatenate(codes),
+        )
 
     def read_parts(self, pipeline: Pipeline) -> Iterator[RawPart]:
         """Yield the features of all rows as parts of a fit.

@@ -1,0 +1,116 @@
+"""Comparisons on Parquet tables that are larger than memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from immax import __version__
+from immax.compare.finished_folds import run_folds
+from immax.compare.fold_cache import FoldCache
+from immax.compare.fold_queue import OnProgress
+from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
+from immax.compare.results import Comparison
+from immax.compare.running import AIM_METRIC
+from immax.compare.streamed_folds import StreamedFolds, hashed_splits
+from immax.compare.target import check_classes
+from immax.distributed.parquet_files import list_parquet_files
+from immax.evaluation.candidates import choose_candidates
+from immax.tabular.streamed_table import FoldPipelines, StreamedTable
+
+__all__ = ["compare_streamed"]
+
+
+def compare_streamed(
+    table: StreamedTable,
+    found: FoldPipelines | None = None,
+    *,
+    methods: Iterable[str] | None = None,
+    protocol: Protocol | None = None,
+    time_limit: float | None = None,
+    keep: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> Comparison:
+    """Run methods on the same folds of a table that is read in batches.
+
+    The protocol is that of ``compare``, with two differences. A hash of a row's position says in
+    which fold it is held out; and hyper-parameters and decision rules are selected on a sample of
+    the training rows, ``protocol.search_rows`` of them. All rows serve the fits and the tests.
+
+    Parameters
+    ----------
+    table : StreamedTable
+        What ``immax.tabular.streamed_table.open_streamed`` returns.
+    found : FoldPipelines, optional
+        What ``table.fit_fold_pipelines(protocol.folds, protocol.seed)`` returned, if it has been
+        called already.
+    methods : iterable of str, optional
+        Keys of ``CANDIDATES``, or ``["all"]``; by default ``DEFAULT``. Those that are not linear
+        models with a smooth loss are left out.
+    protocol : Protocol, optional
+        By default ``Protocol()``.
+    time_limit : float, optional
+        In seconds. When they are over, the current fold is abandoned.
+    keep : Path, optional
+        A folder for the results of finished folds, as for ``compare``.
+    on_progress : callable, optional
+        Called with a ``FoldProgress``, whose ``reading`` says what was read.
+
+    Returns
+    -------
+    Comparison
+        Of predictions for all rows; its ``X`` is the table, which ``refit`` reads again.
+
+    Raises
+    ------
+    WrongCall
+        If a method is unknown, the target is not one of classes, or a sample or a training part
+        lacks a class.
+    TimeoutError
+        If not even plain logistic regression was finished on two folds within the time limit.
+    """
+    protocol = protocol or Protocol()
+    found = found or table.fit_fold_pipelines(protocol.folds, protocol.seed)
+    check_classes(found.classes, np.bincount(found.codes, minlength=len(found.classes)))
+    metric = protocol.metric if protocol.aim is None else AIM_METRIC
+    c, n = len(found.classes), len(found.codes)
+    names, left_out = choose_candidates(methods, c, n, metric, streamed=True)
+    splits = hashed_splits(n, protocol)
+    shapes = [(len(split.test), c) for split in splits]
+    cache = FoldCache(keep, _identity(table, found, protocol), shapes)
+    runner = StreamedFolds(
+        table, found, names, protocol, cache, time_limit=time_limit, on_progress=on_progress
+    )
+    comparison = Comparison(
+        protocol,
+        table,
+        table.schema,
+        found.classes,
+        found.codes,
+        splits,
+        {},
+        MappingProxyType(left_out),
+    )
+    return run_folds(comparison, runner, runner.run)
+
+
+def _identity(table: StreamedTable, found: FoldPipelines, protocol: Protocol) -> str:
+    """Return a hash of everything that the results of a fold depend on, but for the cells.
+
+    Files count by their sizes and times of change: reading all of them takes long.
+    """
+    digest = hashlib.sha256()
+    for path in list_parquet_files(table.file.path):
+        about = path.stat()
+        digest.update(repr((str(path), about.st_size, about.st_mtime_ns)).encode())
+    digest.update(repr((table.schema, table.target)).encode())
+    digest.update(found.codes.tobytes())
+    protocol = replace(protocol, repeats=1, max_repeats=None)
+    settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
+    digest.update(repr(("streamed", protocol.search_rows, *settings)).encode())
+    return digest.hexdigest()[:16]

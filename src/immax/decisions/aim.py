@@ -1,0 +1,63 @@
+"""The interface of what decisions are for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from immax.arrays import Array
+
+__all__ = ["Aim"]
+
+
+class Aim(ABC):
+    """The base of all aims.
+
+    Attributes
+    ----------
+    two_classes : bool
+        Whether the aim makes sense for two classes only.
+    constrained : bool
+        Whether values below zero say that a constraint is not met.
+    """
+
+    two_classes: ClassVar[bool] = False
+    constrained: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The aim as it is shown."""
+
+    @abstractmethod
+    def value(self, confusion: Array, positive: int = 1) -> Array:
+        """Return how good confusion matrices are, the higher the better.
+
+        Parameters
+        ----------
+        confusion : ndarray of shape (..., c, a)
+            Rows are true classes, columns decisions.
+        positive : int, default=1
+            The class that aims for two classes are about.
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+
+    def gains(self, classes: Array, prior: Array) -> Array | None:  # noqa: ARG002
+        """Return what each decision gains for each true class, if theory says so.
+
+        The decision of the largest expected gain is then the best one, whatever the data.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (c,)
+        prior : ndarray of shape (c,)
+            The share of each class.
+
+        Returns
+        -------
+        ndarray of shape (c, a), or None
+        """
+        return None

@@ -1,0 +1,114 @@
+"""The aim of the least expected cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from immax.arrays import Array
+from immax.decisions.aim import Aim
+from immax.decisions.plain_rules import check_costs
+
+__all__ = ["Costs"]
+
+
+@dataclass(frozen=True)
+class Costs(Aim):
+    """The least expected cost.
+
+    Parameters
+    ----------
+    costs : array-like of shape (c,) or (c, c), or dict by label
+        What an error on each class costs, or what predicting class j costs when k is true, at
+        (k, j), in the order of the classes. A dict may name the costs of errors by label.
+    abstain : float, optional
+        What it costs not to decide. By default every sample is decided.
+
+    Examples
+    --------
+    >>> Costs([1.0, 10.0]).matrix(np.array(["ok", "fraud"]))
+    array([[ 0.,  1.],
+           [10.,  0.]])
+    """
+
+    costs: ArrayLike | Mapping[object, float]
+    abstain: float | None = None
+
+    @property
+    def name(self) -> str:
+        return "costs"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.costs, Mapping):
+            values = np.asarray(list(self.costs.values()), dtype=np.float64)
+        else:
+            try:
+                values = np.asarray(self.costs, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"costs must be numbers; got {self.costs!r}") from error
+        if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[0] != values.shape[1]):
+            raise ValueError(
+                "costs must have one entry per class, or one row and column per class; got shape "
+                f"{values.shape}"
+            )
+        if not (np.isfinite(values) & (values >= 0)).all():
+            raise ValueError(f"costs must be finite and not negative; got {self.costs!r}")
+        if not values.any():
+            raise ValueError("costs are all zero: no decision is better than another")
+        if self.abstain is not None and not (np.isfinite(self.abstain) and self.abstain >= 0):
+            raise ValueError(f"abstain must be a finite cost of at least 0; got {self.abstain!r}")
+
+    def matrix(self, classes: Array) -> Array:
+        """Return the cost of every decision for every true class, shape (c, a).
+
+        Parameters
+        ----------
+        classes : ndarray of shape (c,)
+            In whose order the matrix is.
+
+        Returns
+        -------
+        ndarray of shape (c, c), or (c, c + 1) if there is a cost of abstaining
+        """
+        labels = list(classes.tolist())
+        given = self.costs
+        if isinstance(given, Mapping):
+            unknown = [label for label in given if label not in labels]
+            missing = [label for label in labels if label not in given]
+            if unknown or missing:
+                raise ValueError(
+                    f"costs must name each of the classes {labels}; unknown labels: {unknown}, "
+                    f"classes without a cost: {missing}"
+                )
+            given = [given[label] for label in labels]
+        costs = check_costs(given, len(labels))
+        if self.abstain is not None:
+            costs = np.column_stack([costs, np.full(len(labels), float(self.abstain))])
+        return costs
+
+    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
+        if isinstance(self.costs, Mapping):
+            raise ValueError("costs by label have no order: take costs in the order of the classes")
+        costs = self.matrix(np.arange(confusion.shape[-2]))
+        total = confusion.sum(axis=(-2, -1))
+        return np.asarray(-(confusion * costs).sum(axis=(-2, -1)) / total)
+
+    def for_classes(self, classes: Array) -> Costs:
+        """Return the same costs in the order of the classes.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (c,)
+
+        Returns
+        -------
+        Costs
+        """
+        matrix = self.matrix(classes)[:, : len(classes)]
+        return Costs(tuple(map(tuple, matrix.tolist())), self.abstain)
+
+    def gains(self, classes: Array, prior: Array) -> Array:  # noqa: ARG002
+        return -self.matrix(classes)
