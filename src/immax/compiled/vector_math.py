@@ -14,17 +14,7 @@ from numba.extending import intrinsic, overload
 from immax.arrays import Array
 from immax.compiled.compiler import jit
 
-__all__ = [
-    "FAST",
-    "exp_of_negative",
-    "exponentials",
-    "exponentiate",
-    "from_ordinal",
-    "log1p_of_positive",
-    "magnitude",
-    "ordinal",
-    "total",
-]
+__all__ = ["FAST", "exp_of_negative", "exponentials", "exponentiate", "log1p_of_positive", "total"]
 
 
 FAST = {"contract", "nnan", "nsz"}  # fast arithmetic without reassociation
