@@ -1,10 +1,12 @@
 """Print the oldest versions that pyproject.toml allows, as pip constraints."""
 
+import re
 import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 UNTESTED = ("torch>=",)  # their oldest versions cannot be had everywhere
+EXTRAS = re.compile(r"\[.*?\]")  # constraints cannot have them
 OF_THEIR_TIME = ("pyparsing<3.3",)  # later ones warn of what Matplotlib 3.8 calls
 
 
@@ -14,7 +16,7 @@ def main() -> None:
     extras = project["optional-dependencies"].values()
     for requirement in sum(extras, start=project["dependencies"]):
         if not requirement.startswith(("immax[", *UNTESTED)):
-            print(requirement.replace(">=", "=="))
+            print(EXTRAS.sub("", requirement).replace(">=", "=="))
     print("\n".join(OF_THEIR_TIME))
 
 

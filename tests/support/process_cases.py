@@ -105,11 +105,6 @@ def gradients(rank=None):
 
 def shards(rank):
     """Return what a process computes with half of the classes."""
-    from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.tensor import DTensor, Shard
-    from torch.distributed.tensor.experimental import implicit_replication
-    from torch.distributed.tensor.parallel import loss_parallel
-
     h, labels, rho, weight = vocabulary()
     columns = slice(4 * rank, 4 * rank + 4)
     found = {}
@@ -123,14 +118,26 @@ def shards(rank):
             found[f"{name} {reduction}"] = loss.detach(), part.grad
     part = h[:, :3].clone() if rank == 0 else h[:, 3:].clone()  # unequal numbers of classes
     found["uneven"] = it.vocab_parallel_immax_loss(part, labels, rho, first_class=3 * rank), None
+    found["dtensor"] = dtensor(h[:, columns].clone().requires_grad_(), labels, rho)
+    return found
+
+
+def dtensor(part, labels, rho):
+    """Return the loss of a distributed tensor, and this process's part of the gradient."""
+    from torch.distributed.device_mesh import init_device_mesh
+
+    try:
+        from torch.distributed.tensor import DTensor, Shard
+        from torch.distributed.tensor.experimental import implicit_replication
+        from torch.distributed.tensor.parallel import loss_parallel
+    except ImportError:  # before PyTorch 2.5, whose loss_parallel is for single precision only
+        return None
     mesh = init_device_mesh("cpu", (2,))
-    part = h[:, columns].clone().requires_grad_()
     criterion = it.IMMAXLoss(rho=rho, dtype=torch.float64)
     with implicit_replication(), loss_parallel():
         loss = criterion(DTensor.from_local(part, mesh, [Shard(1)]), labels)
         loss.backward()
-    found["dtensor"] = loss.detach().to_local(), part.grad
-    return found
+    return loss.detach().to_local(), part.grad
 
 
 def vocabulary():

@@ -145,6 +145,7 @@ def test_margins_can_be_assigned_by_their_public_name(labels, route):
     assert found == expected != before
 
 
+@pytest.mark.filterwarnings("ignore:You are using `torch.load`:FutureWarning")  # PyTorch 2.4
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_are_edited_on_their_own(duplicate, labels, route):
     module = it.IMMAXLoss(EQUAL)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch_cases import needs_exporter
 
 import immax.torch as it
 from immax.torch.losses import MODULES
@@ -28,6 +29,7 @@ class Network(nn.Module):
         return getattr(self.criterion, self.method)(self.layer(x))
 
 
+@needs_exporter
 @pytest.mark.parametrize("method", ["immax", "ldam", "equal"])
 def test_export(method):
     network = Network(MODULES[method](COUNTS))
@@ -35,6 +37,7 @@ def test_export(method):
     torch.testing.assert_close(program.module()(OTHERS), network(OTHERS))
 
 
+@needs_exporter
 def test_export_of_decisions_and_of_learnt_margins():
     criterion = it.IMMAXLoss(COUNTS, learnable=True)
     with torch.no_grad():
@@ -47,6 +50,7 @@ def test_export_of_decisions_and_of_learnt_margins():
     assert torch.equal(program.module()(OTHERS), network(OTHERS))
 
 
+@needs_exporter
 def test_margins_that_no_longer_fit_an_exported_program_give_nan():
     network = Network(it.IMMAXLoss(COUNTS))
     module = torch.export.export(network, (ROWS,), dynamic_shapes=BATCH).module()
@@ -74,6 +78,7 @@ def test_compile():
     torch.testing.assert_close(compiled(logits), criterion.proba(logits))
 
 
+@needs_exporter
 def test_onnx():
     pytest.importorskip("onnxscript")
     runtime = pytest.importorskip("onnxruntime")

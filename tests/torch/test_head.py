@@ -7,6 +7,7 @@ import pytest
 import torch
 from head_cases import samples
 from torch import nn
+from torch_cases import needs_exporter
 
 from immax import BaselineClassifier, IMMAXClassifier
 from immax.losses import catalog
@@ -113,6 +114,7 @@ def test_it_is_a_linear_layer_that_can_be_trained():
     assert "method='immax', lam=0.01" in repr(head)
 
 
+@needs_exporter
 @pytest.mark.parametrize("method", ["immax", "ldam"])
 def test_export(method):
     head = IMMAXHead.fit(X, Y, method=method, lam=0.01)
@@ -121,6 +123,7 @@ def test_export(method):
         torch.testing.assert_close(program.module()(ROWS), module(ROWS))
 
 
+@needs_exporter
 @pytest.mark.parametrize("one_logit", [False, True])
 def test_onnx(one_logit):
     pytest.importorskip("onnxscript")

@@ -27,6 +27,7 @@ def test_learnable_margins_learn_and_keep_their_sum(batch):
         criterion.set_margins(before)
 
 
+@pytest.mark.filterwarnings("ignore:You are using `torch.load`:FutureWarning")  # PyTorch 2.4
 @pytest.mark.parametrize("learnable", [False, True])
 def test_buffers_follow_and_come_back(learnable, batch, tmp_path):
     logits, target = batch

@@ -37,6 +37,7 @@ def test_value_and_gradients(batch, known, reduction):
     torch.testing.assert_close(ours.grad, theirs.grad)
 
 
+@pytest.mark.filterwarnings("ignore:Please use `torch.vmap`:FutureWarning")  # of PyTorch 2.4 itself
 def test_second_derivatives_and_batches_of_gradients(batch, known):
     logits, target = batch[0][:3].requires_grad_(), batch[1][:3]
 

@@ -27,13 +27,20 @@ def test_values_and_gradients_are_those_of_one_process(shards, reduction, weight
     torch.testing.assert_close(found, h.grad)
 
 
-def test_unequal_numbers_of_classes_and_dtensors(shards):
+def test_unequal_numbers_of_classes(shards):
+    h, labels, rho, _ = cases.vocabulary()
+    for rank in shards:
+        torch.testing.assert_close(rank["uneven"][0], immax_loss(h, labels, rho))
+
+
+def test_distributed_tensors(shards):
+    if shards[0]["dtensor"] is None:
+        pytest.skip("DTensor is public since PyTorch 2.5")
     h, labels, rho, _ = cases.vocabulary()
     h.requires_grad_()
     expected = immax_loss(h, labels, rho)
     expected.backward()
     for rank in shards:
-        torch.testing.assert_close(rank["uneven"][0], expected.detach())
         torch.testing.assert_close(rank["dtensor"][0], expected.detach())
     found = torch.cat([rank["dtensor"][1] for rank in shards], 1)
     torch.testing.assert_close(found, h.grad)

@@ -181,7 +181,7 @@ class SpecLoss(Probabilities, ClassLoss):
         if own is not None:
             # As cross-entropy's weights, they enter the divisor of a mean.
             weight = own if weight is None else own * weight
-            table = table._replace(weight=None)
+            table = table.without_weight()
         loss = table_loss(
             logits,
             target,

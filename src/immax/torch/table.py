@@ -56,6 +56,22 @@ class Table(NamedTuple):
         temperature, scale, offset, target_offset, weight, droppable = columns
         return cls(temperature, scale, offset, target_offset, weight, droppable, focus, drop_rate)
 
+    def without_weight(self) -> Table:
+        """Return the table without class weights.
+
+        The compiler of PyTorch 2.4 cannot follow ``_replace``.
+        """
+        return Table(
+            self.temperature,
+            self.scale,
+            self.offset,
+            self.target_offset,
+            None,
+            self.droppable,
+            self.focus,
+            self.drop_rate,
+        )
+
     @property
     def drops_or_focuses(self) -> bool:
         """Whether there is a focal exponent, or a class that may be dropped.
