@@ -79,7 +79,7 @@ SIZES = {
 QUICK = {
     "dense": Size(100_000, 50),
     "classes": Size(20_000, 50, 10),
-    "sparse": Size(20_000, 1000, 2, 0.01),
+    "sparse": Size(20_000, 5000, 2, 0.004),
 }
 
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from callback_cases import Recorder, needs_callbacks
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -16,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
-from immax.callbacks import SUPPORTED
 from immax.decisions import DecisionClassifierCV
 from immax.search import IMMAXSVCCV
 
@@ -25,40 +25,6 @@ X2, Y2 = load_breast_cancer(return_X_y=True)
 X2 = scale(X2)[:200, :8]
 Y2 = Y2[:200]
 SEARCH = {"n_margins": 2, "lams": [0.1, 0.01], "cv": 2}
-
-needs_callbacks = pytest.mark.skipif(not SUPPORTED, reason="scikit-learn before 1.9")
-
-
-class Recorder:
-    """Notes down what it is told."""
-
-    max_propagation_depth = None
-
-    def __init__(self, fail_at=None):
-        self.fail_at = fail_at
-        self.begun, self.ended, self.models = [], [], []
-        self.n_setups = self.n_teardowns = 0
-
-    def setup(self, estimator, context):
-        self.n_setups += 1
-
-    def teardown(self, estimator, context):
-        self.n_teardowns += 1
-
-    def on_fit_task_begin(self, estimator, context):
-        self.begun.append(path_of(context))
-        if context.task_name == self.fail_at:
-            raise OSError("the disk is full")
-
-    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-        self.ended.append(path_of(context))
-        if fitted_estimator is not None:
-            self.models.append(fitted_estimator)
-
-
-def path_of(context):
-    parents = () if context.parent is None else path_of(context.parent)
-    return (*parents, context.task_name)
 
 
 @needs_callbacks

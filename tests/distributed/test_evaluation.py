@@ -27,7 +27,7 @@ def test_values_and_derivatives(c, sparse_rows, name, monkeypatch):
     cells = (Cell(losses[0]), Cell(losses[1], 2))
     trials = [
         Trial(rng.normal(size=(k, 9)), 0, curvature=True),
-        Trial(rng.normal(size=(k, 9)), 1),
+        Trial(rng.normal(size=(k, 9)), 1, diagonal=True),
         Trial(rng.normal(size=(k, 9)), 1, gradient=False),
     ]
     found = evaluate(part, Objective(cells, True, name), trials)
@@ -44,6 +44,9 @@ def test_values_and_derivatives(c, sparse_rows, name, monkeypatch):
         if trial.curvature:
             expected = hessian(problem, problem.risk.curvature(scores))
             np.testing.assert_allclose(found.hessians[place], expected, atol=1e-12)
+        if trial.diagonal:
+            expected = np.diagonal(hessian(problem, problem.risk.curvature(scores)))
+            np.testing.assert_allclose(found.hessians[place].ravel(), expected, atol=1e-12)
 
 
 def test_scores_that_are_known_need_no_product(monkeypatch):

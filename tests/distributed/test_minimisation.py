@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from parted_cases import LocalParts, rows
+from scipy import sparse
 
+from immax.distributed import minimisation
 from immax.distributed.descent import Descent, Stopping
 from immax.distributed.evaluation import Cell
 from immax.distributed.minimisation import PartsProblem, minimise, run_rounds
@@ -52,6 +54,31 @@ def test_a_sample_that_misleads_is_given_up():
     expected = solve(Problem(X, whole.risk(loss), 1e-3), tol=1e-11)
     assert found.converged
     assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+
+
+def test_wide_rows_have_the_diagonal_of_all_of_them(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random(3000, 1500, 0.01, "csr", rng=rng, data_rvs=rng.standard_normal)
+    y = (X @ rng.normal(size=1500) + rng.logistic(size=3000) > 1).astype(int)
+    loss = IMMAXRows("logistic", "auto", np.array([1.2, 0.8]), np.full(2, 1 / 3000))
+    every = np.arange(0, 3000, 10)
+    sample = RowPart(X[every], y[every], np.full(every.size, 10.0), every)
+    given = []
+    inner = minimisation.invert_diagonal
+    monkeypatch.setattr(
+        minimisation,
+        "invert_diagonal",
+        lambda problem, diagonal: given.append(diagonal) or inner(problem, diagonal),
+    )
+    problem = PartsProblem(LocalParts(parts_of(X, y, 1500)), sample, loss, 1e-3, True)
+    found = minimise(problem, stopping=Stopping(1e-9))
+    whole = RowPart(X, y, np.ones(3000), np.arange(3000))
+    expected = solve(Problem(X, whole.risk(loss), 1e-3), tol=1e-11)
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+    assert len(given) == 1
+    assert given[0].shape == (1, 1501)
+    assert problem.parts.n_rounds < 25
 
 
 def test_many_problems_in_the_same_rounds():

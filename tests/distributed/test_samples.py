@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from parted_cases import rows
+from scipy import sparse
 
 from immax.distributed.reduction import add_all
 from immax.distributed.row_losses import IMMAXRows
@@ -15,6 +16,7 @@ from immax.distributed.samples import (
     sampled_problem,
     sampled_start,
     sampling_rates,
+    uses_diagonal,
 )
 from immax.solvers.newton import hessian
 
@@ -26,6 +28,8 @@ def test_rare_classes_are_sampled_more():
     assert expected[0] == pytest.approx(expected[1])
     assert expected.sum() == pytest.approx(50_000)
     assert (sampling_rates(np.array([50.0, 20.0]), 70, 140, 3) == 1).all()
+    fewer = sampling_rates(np.array([5e5, 5e5]), 10**6, 10**10, 10, most_entries=10**6)
+    assert fewer.max() == pytest.approx(1e-4)
     # The entries of a wide table are limited.
     assert sampling_rates(np.array([5e5, 5e5]), 10**6, 10**10, 10).max() == pytest.approx(4e-4)
 
@@ -67,3 +71,11 @@ def test_preconditioners_are_inverse_hessians():
         hessian(problem_without, curvature), theta.shape, problem.risk.null_direction, 1e-3, True
     )
     np.testing.assert_allclose(exact(gradient), sampled, rtol=1e-6, atol=1e-9)
+
+
+def test_sparse_rows_with_many_features_use_the_diagonal():
+    loss = IMMAXRows("logistic", "auto", np.ones(2), np.full(2, 1 / 50))
+    y, weight, places = np.arange(50) % 2, np.ones(50), np.arange(50)
+    for d, expected in ((900, False), (1100, True)):
+        part = RowPart(sparse.random(50, d, 0.1, "csr"), y, weight, places)
+        assert uses_diagonal(sampled_problem(part, loss, 1e-3, True)) == expected

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from callback_cases import Recorder, needs_callbacks
 from parted_cases import cut, rows
 
 from immax import IMMAXClassifier
@@ -51,6 +52,16 @@ def test_a_search(table):
     assert model.best_score_ == pytest.approx(here.best_score_)
     np.testing.assert_allclose(model.coef_, here.coef_, atol=1e-5)
     assert type(model.to_local()).__name__ == "IMMAXClassifierCV"
+
+
+@needs_callbacks
+def test_a_fit_is_one_task(table):
+    search = StreamIMMAXClassifierCV(n_margins=1, lams=[0.1], cv=2)
+    for model in (StreamIMMAXClassifier(), search):
+        recorder = Recorder()
+        model.set_callbacks(recorder).fit(table[0] / "part1.parquet", "y", "w")
+        assert recorder.begun == recorder.ended == [("fit",)]
+        assert recorder.n_setups == recorder.n_teardowns == 1
 
 
 def test_errors_name_the_file(table):

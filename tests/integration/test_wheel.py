@@ -54,6 +54,13 @@ def test_every_extra_has_floors_and_is_pinned():
             assert name.lower() in pinned, f"{name} of the extra {extra} has no pin"
 
 
+def test_floors_are_constraints_that_pip_takes():
+    lines = run(sys.executable, ROOT / "tools" / "floors.py").stdout.split()
+    assert "scikit-learn==1.6" in lines
+    for line in lines:
+        assert re.fullmatch(r"[\w-]+(==|<)[\d.]+", line), line  # without extras
+
+
 @pytest.mark.slow
 def test_the_wheel_works_with_the_core_only(tmp_path):
     run(sys.executable, "-m", "build", "--outdir", tmp_path / "dist", ROOT)

@@ -28,7 +28,7 @@ def leaks(**columns):
         Y.eq("ill"),
         Y.eq("ill") * 5 + RNG.random(300),
         pd.Series(RNG.random(300)).where(Y == "ill"),  # known of the ill alone
-        pd.Series(np.where(Y == "ill", "x", "y") + RNG.choice(["1", "2"], 300)),
+        pd.Series(np.char.add(np.where(Y == "ill", "x", "y"), RNG.choice(["1", "2"], 300))),
         pd.to_datetime("2020-01-01") + pd.to_timedelta(Y.eq("ill") * 100, unit="D"),
     ],
     ids=["number", "category", "boolean", "noisy", "missing", "several", "date"],

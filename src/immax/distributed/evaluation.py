@@ -11,6 +11,7 @@ from immax.arrays import Array
 from immax.distributed.row_losses import RowLoss
 from immax.distributed.row_part import RowPart
 from immax.solvers.newton import hessian
+from immax.solvers.preconditioners import risk_diagonal
 from immax.solvers.problem import Problem
 
 __all__ = ["Cell", "Evaluation", "Objective", "Trial", "evaluate"]
@@ -38,6 +39,7 @@ class Trial(NamedTuple):
     cell: int = 0
     gradient: bool = True
     curvature: bool = False  # whether the Hessian is wanted
+    diagonal: bool = False  # whether its diagonal is
     name: str | None = None  # under which its scores are kept
     parents: tuple[tuple[str, float], ...] = ()  # of whose scores they are a combination
 
@@ -47,7 +49,7 @@ class Evaluation(NamedTuple):
 
     values: tuple[float, ...]
     gradients: tuple[Array | float, ...]  # (k, width); 0.0 where none was asked for
-    hessians: tuple[Array | float, ...]  # (k * width, k * width); likewise
+    hessians: tuple[Array | float, ...]  # (k * width, k * width) or (k, width); likewise
 
 
 def evaluate(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> Evaluation:
@@ -137,6 +139,10 @@ def _add_block(
         if trial.curvature:
             problem = Problem(part.X, risk, 0.0, objective.fit_intercept)
             hessians[place] = hessians[place] + hessian(problem, risk.curvature(own.T))
+        elif trial.diagonal:
+            curvature = np.maximum(risk.curvature(own.T).diagonal(), 0)
+            diagonal = risk_diagonal(part.X, curvature, objective.fit_intercept)
+            hessians[place] = hessians[place] + diagonal.astype(np.float64)
     if not residuals:
         return
     products = part.transposed_products(np.concatenate(residuals))

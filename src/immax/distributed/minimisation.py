@@ -21,7 +21,9 @@ from immax.distributed.samples import (
     sampled_preconditioner,
     sampled_problem,
     sampled_start,
+    uses_diagonal,
 )
+from immax.solvers.preconditioners import invert_diagonal
 from immax.solvers.problem import Solution
 
 __all__ = ["PartsProblem", "minimise", "run_rounds"]
@@ -79,12 +81,14 @@ def minimise(
     objective = Objective((Cell(problem.loss),), problem.fit_intercept, name)
     exact = solver == "newton" or (solver == "auto" and zeros.size <= MAX_EXACT)
     every = solver == "newton"
-    renewal = 0 if every or (exact and not problem.parts.keeps_scores) else RENEWAL
+    diagonal = not exact and uses_diagonal(local)
+    at_once = every or diagonal or (exact and not problem.parts.keeps_scores)
+    renewal = 0 if at_once else RENEWAL
     while not descent.done:
         due = descent.n_iter >= renewal
         trials = descent.trials()
-        if due and exact and trials[0].gradient:
-            trials = [trials[0]._replace(curvature=True), *trials[1:]]
+        if due and (exact or diagonal) and trials[0].gradient:
+            trials = [trials[0]._replace(curvature=exact, diagonal=diagonal), *trials[1:]]
         found: Evaluation = problem.parts.reduce(evaluate, objective, trials)
         if start.any() and not (descent.started or found.values[0] <= 2 * at_zero):
             # The fit to the sample is worse than nothing, or infinite: losses may grow very fast.
@@ -103,6 +107,11 @@ def minimise(
                         matrix, local.shape, null, problem.lam, problem.fit_intercept
                     )
                 )
+        elif diagonal:
+            if descent.theta is trials[0].theta:
+                descent.precondition(invert_diagonal(local, np.asarray(found.hessians[0])))
+                diagonal, renewal = False, stopping.max_iter  # steps say more from now on
+            continue
         else:
             descent.precondition(sampled_preconditioner(local, descent.theta, seed))
         renewal = 0 if every else max(2 * descent.n_iter, descent.n_iter + RENEWAL)

@@ -14,7 +14,14 @@ from immax.distributed.raw_parts import Encoding, Summary, summarise_part
 from immax.distributed.reduction import Parts
 from immax.distributed.row_losses import RowLoss
 from immax.distributed.row_part import RowPart
-from immax.distributed.samples import draw_rows, join_rows, sampling_rates
+from immax.distributed.samples import (
+    MAX_ENTRIES,
+    MAX_WIDE_ENTRIES,
+    draw_rows,
+    join_rows,
+    sampling_rates,
+)
+from immax.solvers.preconditioners import MAX_SPARSE_FEATURES
 from immax.solvers.problem import Solution
 
 __all__ = ["PartedData", "RawParts", "as_seed", "minimise_parts", "prepare_parts"]
@@ -90,7 +97,9 @@ def prepare_parts(
     dtype: np.dtype[Any] = np.dtype(np.float64 if summary.double else np.float32)
     parts = raw.encoded(Encoding(summary.labels, firsts, dtype, n_folds, seed))
     outputs = 1 if len(labels) == 2 else len(labels)
-    rates = sampling_rates(counts, rows, summary.entries, outputs * (d + 1))
+    wide = summary.sparse and d > MAX_SPARSE_FEATURES
+    most = MAX_WIDE_ENTRIES if wide else MAX_ENTRIES
+    rates = sampling_rates(counts, rows, summary.entries, outputs * (d + 1), most)
     drawn = parts.reduce(draw_rows, rates, n_folds, seed)
     parts.n_rounds += raw.n_rounds
     norms = np.array([summary.radii[label] for label in labels]) if radii else None

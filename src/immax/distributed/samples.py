@@ -13,7 +13,11 @@ from immax.distributed.row_losses import RowLoss
 from immax.distributed.row_part import RowPart
 from immax.losses.risks import SmoothRisk
 from immax.solvers.newton import scale_hessian, unit_hessian
-from immax.solvers.preconditioners import Preconditioner, strong_preconditioner
+from immax.solvers.preconditioners import (
+    Preconditioner,
+    diagonal_preconditioner,
+    strong_preconditioner,
+)
 from immax.solvers.problem import Problem
 from immax.solvers.registry import solve
 
@@ -25,12 +29,14 @@ __all__ = [
     "sampled_preconditioner",
     "sampled_start",
     "sampling_rates",
+    "uses_diagonal",
 ]
 
 ROWS_PER_PARAMETER = 20
 MIN_ROWS, MAX_ROWS = 20_000, 100_000
 ROWS_PER_SAMPLED, MAX_SHARE = 10, 50_000  # more rows are sampled where there are many: fewer rounds
 MAX_ENTRIES = 4_000_000  # stored entries of the sample
+MAX_WIDE_ENTRIES = 1_000_000  # where it gives a start, and all rows the preconditioner
 MAX_EXACT = 300  # parameters for which the Hessian is formed
 ROUGH_TOL = 1e-3  # of the fit to the sample, which is as far from the fit to all rows
 
@@ -45,7 +51,9 @@ class SampledRows(NamedTuple):
     held_out: Array  # (c, folds), total weights of all rows
 
 
-def sampling_rates(counts: Vector, n_rows: int, n_entries: int, n_parameters: int) -> Vector:
+def sampling_rates(
+    counts: Vector, n_rows: int, n_entries: int, n_parameters: int, most_entries: int = MAX_ENTRIES
+) -> Vector:
     """Return the share of the rows of each class to sample.
 
     Rare classes are sampled at a higher rate: as many rows of each class, where there are enough.
@@ -58,6 +66,8 @@ def sampling_rates(counts: Vector, n_rows: int, n_entries: int, n_parameters: in
         The number of rows, and of their stored entries.
     n_parameters : int
         The number of parameters.
+    most_entries : int, default=MAX_ENTRIES
+        The number of stored entries that a sample may have.
 
     Returns
     -------
@@ -66,7 +76,7 @@ def sampling_rates(counts: Vector, n_rows: int, n_entries: int, n_parameters: in
     """
     share = min(n_rows // ROWS_PER_SAMPLED, MAX_SHARE)
     wanted = float(np.clip(max(ROWS_PER_PARAMETER * n_parameters, share), MIN_ROWS, MAX_ROWS))
-    wanted = min(wanted, MAX_ENTRIES * n_rows / max(n_entries, 1))
+    wanted = min(wanted, most_entries * n_rows / max(n_entries, 1))
     rows = counts / counts.sum() * n_rows
     level = wanted / len(counts)
     for _ in range(len(counts)):
@@ -200,6 +210,23 @@ def sampled_preconditioner(problem: Problem[SmoothRisk], theta: Array, seed: int
         return _inverse(matrix, scale)
     build = strong_preconditioner(problem).build
     return build(problem, scores, np.random.default_rng(seed))
+
+
+def uses_diagonal(problem: Problem[SmoothRisk]) -> bool:
+    """Return whether the preconditioner is the diagonal: there are too many features for more.
+
+    That of a sample is a poor estimate where features are rare, and that of all rows is cheap.
+
+    Parameters
+    ----------
+    problem : Problem
+        That of the sample.
+
+    Returns
+    -------
+    bool
+    """
+    return strong_preconditioner(problem).build is diagonal_preconditioner
 
 
 def exact_preconditioner(

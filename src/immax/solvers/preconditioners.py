@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
-from immax.arrays import Array
+from immax.arrays import Array, Features
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem, Risk
 
@@ -23,6 +24,8 @@ __all__ = [
     "above_zero",
     "block_preconditioner",
     "diagonal_preconditioner",
+    "invert_diagonal",
+    "risk_diagonal",
     "shared_preconditioner",
     "strong_preconditioner",
 ]
@@ -248,18 +251,55 @@ def diagonal_preconditioner(
     """
     curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
     X = problem.X
-    if problem.is_sparse:
-        squares = type(X)((X.data**2, X.indices, X.indptr), X.shape)
-    else:
+    if not problem.is_sparse:
         total = curvature.sum(axis=1)
         rows, weight = _sample(total, MIN_ROWS, rng)
         scale = weight / np.maximum(total[rows], np.finfo(X.dtype).tiny)
         curvature = curvature[rows] * scale[:, None]
-        squares = X[rows] ** 2
-    diagonal = np.empty(problem.shape, dtype=problem.dtype)
-    problem.weights(diagonal)[:] = (squares.T @ curvature).T + 2 * problem.lam
-    if problem.fit_intercept:
-        diagonal[:, -1] = curvature.sum(axis=0)
-    diagonal = above_zero(diagonal)
+        X = X[rows]
+    return invert_diagonal(problem, risk_diagonal(X, curvature, problem.fit_intercept))
 
-    return _project(problem, lambda g: g / diagonal)
+
+def risk_diagonal(X: Features, curvature: Array, fit_intercept: bool) -> Array:
+    """Return the diagonal of the Hessian of a risk.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n, d)
+        Features.
+    curvature : ndarray of shape (n, k)
+        The curvatures of the samples in their scores, not negative.
+    fit_intercept : bool
+        Whether there are biases.
+
+    Returns
+    -------
+    ndarray of shape (k, width)
+        In the precision of the features.
+    """
+    squares = type(X)((X.data**2, X.indices, X.indptr), X.shape) if sparse.issparse(X) else X**2
+    diagonal = np.empty((curvature.shape[1], X.shape[1] + fit_intercept), dtype=X.dtype)
+    diagonal[:, : X.shape[1]] = (squares.T @ curvature).T
+    if fit_intercept:
+        diagonal[:, -1] = curvature.sum(axis=0)
+    return diagonal
+
+
+def invert_diagonal(problem: Problem[SmoothRisk], diagonal: Array) -> Preconditioner:
+    """Return the inverse of the diagonal of a problem's Hessian.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its penalty is added, and its null direction is projected off.
+    diagonal : ndarray of shape (k, width)
+        That of the risk.
+
+    Returns
+    -------
+    Preconditioner
+    """
+    whole = diagonal.copy()
+    problem.weights(whole)[:] += 2 * problem.lam
+    whole = above_zero(whole)
+    return _project(problem, lambda g: g / whole)
