@@ -178,7 +178,7 @@ def test_a_file_of_the_first_release_still_loads():
 
 def test_model_files_do_not_import_pytorch_and_dask():
     pytest.importorskip("torch")
-    code = "import sys; from immax.io import _import_skops; _import_skops(); print(*sys.modules)"
+    code = "import sys; from immax.io import require_skops; require_skops(); print(*sys.modules)"
     call = [sys.executable, "-c", code]
     loaded = set(subprocess.check_output(call, text=True).split())
     assert "skops.io" in loaded

@@ -31,7 +31,7 @@ from immax.atomic import replacing
 from immax.errors import WrongCall
 from immax.tabular.columns import Column, Schema
 
-__all__ = ["ModelFile", "ModelFileError", "load_model", "save_model"]
+__all__ = ["ModelFile", "ModelFileError", "load_model", "require_skops", "save_model"]
 
 FORMAT = 3
 READABLE = (1, 2, 3)  # formats
@@ -191,7 +191,7 @@ def save_model(
     ModelFileError
         If the model contains types that ``load_model`` would refuse.
     """
-    skops = _import_skops()
+    skops = require_skops()
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     refused = _untrusted(skops, data)
     if refused:
@@ -245,7 +245,7 @@ def load_model(path: str | Path, *, max_bytes: int = MOST_BYTES) -> ModelFile:
     ModelFileError
         If the file cannot be loaded.
     """
-    skops = _import_skops()
+    skops = require_skops()
     if Path(path).is_dir():
         raise ModelFileError(f"{path} is a folder, not a model file")
     if Path(path).stat().st_size > max_bytes:
@@ -301,7 +301,18 @@ def _too_large(path: str | Path, max_bytes: int) -> str:
     )
 
 
-def _import_skops() -> _Skops:
+def require_skops() -> _Skops:
+    """Import skops, which reads and writes what is in model files.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If skops is not installed; the message names the extra to install.
+    """
     try:
         with _not_imported(UNUSED):
             import skops.io

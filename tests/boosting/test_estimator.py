@@ -335,12 +335,20 @@ def test_class_weights_are_refused(kind):
             "is_unbalance": True,
             "unbalance": True,
         },
-        IMMAXCatBoostClassifier: {"class_weights": [1, 2], "auto_class_weights": "Balanced"},
+        IMMAXCatBoostClassifier: {
+            "scale_pos_weight": 3,
+            "class_weight": "balanced",
+            "class_weights": [1, 2],
+            "auto_class_weights": "Balanced",
+            "is_unbalance": True,
+        },
     }[kind]
     for name, value in names.items():
         with pytest.raises(ValueError, match=f"{name} is not supported: the link"):
             make(kind, **{name: value}).fit(X, y)
-    make(kind, scale_pos_weight=1).fit(X, y)  # no weight at all
+    make(kind, scale_pos_weight=1, class_weight=None).fit(X, y)  # no weight at all
+    with pytest.raises(ValueError, match="class_weight is not supported: the link"):
+        make(kind).set_params(class_weight="balanced").fit(X, y)
     if kind is IMMAXLGBMClassifier:
         with pytest.raises(ValueError, match="eval_class_weight is not supported"):
             make(kind).fit(X, y, eval_set=[(X, y)], eval_class_weight=["balanced"])

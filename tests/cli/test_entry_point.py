@@ -5,10 +5,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from commands import immax
 
 import immax as package
+from immax import helper_processes
 from immax.cli import entry_point
+from immax.threads import available_cores
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,3 +31,20 @@ def test_without_typer_the_command_names_the_extra():
     assert done.returncode == 1
     assert 'pip install "immax[cli]"' in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "starts"),
+    [
+        (["compare", "data.csv", "--target", "y"], True),
+        (["compare", "--help"], False),
+        (["compare", "data.csv", "--jobs=1"], False),
+        (["fit", "data.csv", "--target", "y"], False),
+        ([], False),
+    ],
+)
+def test_comparisons_have_their_processes_from_the_start(monkeypatch, arguments, starts):
+    started = []
+    monkeypatch.setattr(helper_processes, "start_ahead", lambda *given: started.append(given))
+    entry_point._start_workers(arguments)
+    assert started == ([("immax.compare.worker", available_cores() - 1)] if starts else [])

@@ -1,5 +1,7 @@
 """All methods on all folds: by one process and by several, with progress."""
 
+from dataclasses import replace
+
 import pytest
 from mixed_table import mixed_table
 
@@ -99,3 +101,28 @@ def test_an_unexpected_error_of_a_method_ends_the_comparison(eager, monkeypatch)
     monkeypatch.setattr(Here, "attempt", fail)
     with pytest.raises(RuntimeError, match="out of luck"):
         compare(*mixed_table(90), methods=["weights"], protocol=Protocol(folds=3), n_jobs=2)
+
+
+def test_a_process_that_was_started_ahead_takes_part_in_few_fits(eager, monkeypatch):
+    started = []
+    monkeypatch.setattr(fold_queue, "SECONDS_ALONE", 10**6)
+    monkeypatch.setattr(fold_queue, "is_worker_waiting", lambda: True)
+    monkeypatch.setattr(fold_queue._Workers, "start", lambda self, count: started.append(count))
+    compare(*mixed_table(60), methods=[], protocol=Protocol(folds=2), n_jobs=2)
+    assert started == [1]
+
+
+def test_the_longest_fits_of_a_fold_come_first_once_times_are_known(monkeypatch):
+    seconds = {"logistic": 1.0, "weights": 2.0, "ce": 3.0}
+    order = []
+
+    def attempt(self, task, limit=None):
+        order.append((task.fold, task.method))
+        result = fit(self, task, limit)
+        return replace(result, seconds=seconds[task.method])
+
+    fit = FoldFitter.attempt
+    monkeypatch.setattr(FoldFitter, "attempt", attempt)
+    compare(*mixed_table(60), methods=["weights", "ce"], protocol=Protocol(folds=2))
+    assert [name for _, name in order] == ["logistic", "weights", "ce", "ce", "weights", "logistic"]
+    assert [fold for fold, _ in order] == [0, 0, 0, 1, 1, 1]

@@ -145,3 +145,12 @@ def test_the_answer_as_a_dictionary(comparison):
         "recommended": verdict.recommended,
         "sentence": verdict.sentence,
     }
+
+
+def test_equal_methods_are_ranked_by_their_simplicity_and_not_by_their_times(comparison):
+    results = dict(comparison.fold_results)
+    for seconds in (0.1, 100.0):
+        own = [replace(result, seconds=seconds) for result in results["logistic"]]
+        same = {"weights": tuple(own), "logistic": results["logistic"]}
+        rows = answer(replace(comparison, fold_results=same)).rows
+        assert [row.name for row in rows] == ["logistic", "weights"]

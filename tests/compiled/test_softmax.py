@@ -65,3 +65,11 @@ def test_labels_that_are_ignored_or_unknown_and_scores_that_are_not_finite():
     assert np.isnan(gradient[3:]).all()
     assert np.isnan(total)
     assert (bad, counted) == (2, 3)
+
+
+def test_labels_that_are_classes():
+    from immax.compiled.softmax import are_classes
+
+    assert are_classes(np.array([0, 2, 1]), 3)
+    assert not are_classes(np.array([0, 3]), 3)
+    assert not are_classes(np.array([-100, 0]), 3)

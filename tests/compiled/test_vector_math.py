@@ -36,6 +36,27 @@ def test_logarithm_is_right_to_four_units_in_the_last_place(dtype):
     assert (np.abs(out - exact) <= 4 * np.spacing(exact)).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_integers_in_the_order_of_numbers_and_of_their_sizes(dtype):
+    from numba import njit
+
+    from immax.compiled.vector_math import from_ordinal, magnitude, ordinal
+
+    @njit
+    def integers(x, ranks, sizes, back):
+        for i in range(x.size):
+            ranks[i], sizes[i] = ordinal(x[i]), magnitude(x[i])
+            back[i] = from_ordinal(ordinal(x[i]))
+
+    x = np.array([-np.inf, -3.5, -1, -1e-30, -0.0, 0.0, 1e-30, 1, 3.5, np.inf, np.nan], dtype)
+    ranks, sizes, back = np.empty(x.size, np.int64), np.empty(x.size, np.int64), np.empty_like(x)
+    integers(x, ranks, sizes, back)
+    assert (np.diff(ranks[:-1]) > 0).all()
+    assert (np.diff(sizes[5:]) > 0).all()
+    assert sizes[:5].tolist() == sizes[5:10][::-1].tolist()
+    np.testing.assert_array_equal(back, x)
+
+
 def test_the_same_functions_in_plain_python():
     from immax.compiled.vector_math import exp_of_negative, log1p_of_positive
 

@@ -7,7 +7,16 @@ from source_tree import imports, module_paths, tree_of
 
 # A package may import from the lines above its own. Packages that share a line stand side by side.
 LAYERS = (
-    ("arrays", "errors", "threads", "atomic", "optional", "foreign_parameters", "documentation"),
+    (
+        "arrays",
+        "errors",
+        "threads",
+        "helper_processes",
+        "atomic",
+        "optional",
+        "foreign_parameters",
+        "documentation",
+    ),
     ("validation", "callbacks"),
     ("margins",),
     ("class_weights",),

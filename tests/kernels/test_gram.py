@@ -6,6 +6,7 @@ from kernel_samples import OPTIONS, sample
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from immax.kernels import gram
 from immax.kernels.gram import Kernel
 
 
@@ -54,3 +55,14 @@ def test_large_blocks_by_threads_and_compiled_are_the_same():
 def test_an_unknown_kernel():
     with pytest.raises(ValueError, match="no kernel 'gauss'"):
         Kernel("gauss", np.ones((2, 2)))
+
+
+def test_a_kernel_is_compiled_for_all_rows_that_are_expected_together(monkeypatch):
+    expected = []
+    monkeypatch.setattr(gram, "worth_compiling", expected.append)
+    X = np.random.default_rng(0).standard_normal((300, 2))
+    kernel = Kernel("rbf", X[:20])
+    kernel(X[:1])
+    kernel(X[:1], expected_rows=500)
+    kernel.combine(X, np.ones((1, 20)))
+    assert expected == [20 * 20, 500 * 20, 300 * 20]

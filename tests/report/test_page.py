@@ -7,7 +7,7 @@ import pytest
 
 from immax.report import write_report
 from immax.report.content import describe_page
-from immax.report.page import render_page
+from immax.report.page import load_libraries, render_page
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +69,5 @@ def test_without_jinja_the_extra_is_named(page, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'reports need Jinja2: pip install "immax\[report\]"'):
         render_page(page)
+    with pytest.raises(ImportError, match="reports need Jinja2"):
+        load_libraries()

@@ -1,5 +1,6 @@
 """Figures as elements of the page."""
 
+from io import BytesIO
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -53,3 +54,22 @@ def test_ids_are_unique_on_the_page_and_all_are_referred_to(elements):
     assert not ids[0] & ids[1]
     for name in ids[0]:
         assert f"#{name}" in elements[0]
+
+
+def test_axes_are_where_savefig_puts_them():
+    """Which draws everything twice for it."""
+
+    def arranged():
+        figure = Figure(figsize=(4, 3), layout="constrained")
+        for ax in figure.subplots(1, 2):
+            ax.plot([1000, 2000], [3, 4])
+            ax.set_ylabel("a tall label\nof two lines")
+        return figure
+
+    with mpl.rc_context(page_style()):
+        own, other = arranged(), arranged()
+        to_svg(own, "one", "What is seen.")
+        other.savefig(BytesIO(), format="svg")
+    for here, there in zip(own.axes, other.axes, strict=True):
+        assert here.get_position().bounds == there.get_position().bounds
+        assert here.get_position().bounds != Figure().subplots(1, 2)[0].get_position().bounds

@@ -14,10 +14,14 @@ C = COUNTS.size
 RHO = it.IMMAXLoss(COUNTS, dtype=torch.float64).rho
 
 
-@pytest.fixture(params=["operations", "function"])
+@pytest.fixture(params=["operations", "function", "compiled"])
 def known(request, monkeypatch):
-    """Return margins that are known to be valid, for both ways to compute the loss."""
+    """Return margins that are known to be valid, for all ways to compute the loss."""
     monkeypatch.setattr(quick, "FEWEST_ENTRIES", 0 if request.param == "function" else 2**60)
+    monkeypatch.setattr(quick, "FEWEST_COMPILED", 0)
+    monkeypatch.setattr(quick, "has_numba", lambda: request.param == "compiled")
+    if request.param == "compiled":
+        pytest.importorskip("numba")
     rho = RHO.clone()
     immax_loss(torch.zeros(1, C, dtype=torch.float64), torch.tensor([0]), rho)
     return rho
@@ -35,6 +39,18 @@ def test_value_and_gradients(batch, known, reduction):
     found.backward(upstream)
     expected.backward(2 * upstream)
     torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_the_gradient_of_the_loss_itself(batch, known):
+    """Without a factor, which compiled code need not multiply with."""
+    logits, target = batch
+    ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
+    quick.quick_loss(ours, target, known, -100, "mean").backward()
+    F.cross_entropy(theirs / known[target][:, None], target).backward()
+    torch.testing.assert_close(ours.grad, theirs.grad)
+    columns = logits.T.contiguous().T.requires_grad_()  # another layout in memory
+    quick.quick_loss(columns, target, known, -100, "mean").backward()
+    torch.testing.assert_close(columns.grad, theirs.grad)
 
 
 @pytest.mark.filterwarnings("ignore:Please use `torch.vmap`:FutureWarning")  # of PyTorch 2.4 itself
@@ -65,6 +81,7 @@ def test_any_other_case_is_left_to_the_general_code(batch, known):
         "ignore_index": -100,
         "reduction": "mean",
     }
+    arguments["logits"] = logits = logits.clone().requires_grad_()
     ignored = target.clone()
     ignored[0] = -100
     for change in (
@@ -89,6 +106,25 @@ def test_any_other_case_is_left_to_the_general_code(batch, known):
     )
     known[0] = -1.0
     assert quick.quick_loss(**arguments) is None
+
+
+@pytest.mark.parametrize("columns", [300, 900])
+def test_large_batches_of_single_precision(columns):
+    """In the numbers of entries at which compiled code has one thread, and several."""
+    pytest.importorskip("numba")
+    generator = torch.Generator().manual_seed(0)
+    logits = 5 * torch.randn(1000, columns, generator=generator)
+    target = torch.randint(0, columns, (1000,), generator=generator)
+    criterion = it.IMMAXLoss(np.geomspace(5000, 5, columns))
+    ours, theirs = logits.clone().requires_grad_(), logits.double().requires_grad_()
+    loss = criterion(ours, target)
+    loss.backward()
+    assert type(loss.grad_fn).__name__ == "_CompiledMeanBackward"
+    rho = criterion.rho.double()
+    expected = F.cross_entropy(theirs / rho[target][:, None], target)
+    expected.backward()
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=0)
+    torch.testing.assert_close(ours.grad.double(), theirs.grad, rtol=1e-5, atol=1e-10)
 
 
 def test_modules_use_it(batch, monkeypatch):

@@ -20,7 +20,12 @@ from immax.boosting.catboost_training import (
     choose_learning_rate,
 )
 from immax.boosting.description import Description, read_file_beside
-from immax.boosting.estimator import CLASS_WEIGHTS, LOSS_PARAMETERS, check_library_parameters
+from immax.boosting.estimator import (
+    CLASS_WEIGHTS,
+    LOSS_PARAMETERS,
+    check_class_weights,
+    check_library_parameters,
+)
 from immax.boosting.eval_metrics import find_metrics
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.decisions.aims import Aim
@@ -38,6 +43,12 @@ __all__ = ["IMMAXCatBoostClassifier"]
 EvalSet = tuple[Features, ArrayLike]
 COLUMNS = ("cat_features", "text_features", "embedding_features")
 LOGGING = ("verbose", "silent", "logging_level", "verbose_eval")
+OTHER_CLASS_WEIGHTS = tuple(
+    name
+    for name in CLASS_WEIGHTS
+    if name not in ("class_weights", "auto_class_weights", "scale_pos_weight")
+)
+"""Names of class weights in other libraries."""
 FORMATS = ("cbm", "json", "cpp", "python")
 """Files that keep the description, and code that returns scores."""
 
@@ -97,6 +108,8 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
         method_params: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
+        # CatBoost refuses parameters that it does not know before ``fit`` could name another way.
+        check_class_weights({name: kwargs.pop(name, None) for name in OTHER_CLASS_WEIGHTS})
         super().__init__(**kwargs)
         self._set_loss_parameters(method, margins, power, rule, aim, costs, cv, method_params)
 

@@ -19,7 +19,13 @@ from immax.decisions.fitting import fit_rule, resolve_aim
 from immax.decisions.rules import Rule
 from immax.validation import check_choice
 
-__all__ = ["CLASS_WEIGHTS", "LOSS_PARAMETERS", "BoostingLossMixin", "check_library_parameters"]
+__all__ = [
+    "CLASS_WEIGHTS",
+    "LOSS_PARAMETERS",
+    "BoostingLossMixin",
+    "check_class_weights",
+    "check_library_parameters",
+]
 
 LOSS_PARAMETERS = ("method", "margins", "power", "rule", "aim", "costs", "cv", "method_params")
 CLASS_WEIGHTS = (
@@ -195,6 +201,30 @@ class BoostingLossMixin:
         return Description(self._fitted_loss(), self.rule_)
 
 
+def check_class_weights(params: Mapping[str, object]) -> None:
+    """Refuse parameters that weigh classes, and say what takes their place.
+
+    Parameters
+    ----------
+    params : mapping
+        Parameters of an estimator.
+
+    Raises
+    ------
+    ValueError
+        If a class weight is set.
+    """
+    for name in CLASS_WEIGHTS:
+        value = params.get(name)
+        if value in (None, False, "None") or (name == "scale_pos_weight" and value == 1):
+            continue
+        raise ValueError(
+            f"{name} is not supported: the link, which turns scores into probabilities, does not "
+            "undo class weights. Take power or margins for the loss, and aim or costs for the "
+            f"decisions; got {name}={value!r}"
+        )
+
+
 def check_library_parameters(
     params: Mapping[str, object], reserved: Iterable[str], rounds: str
 ) -> None:
@@ -214,15 +244,7 @@ def check_library_parameters(
     ValueError
         If a reserved parameter or a class weight is set, or the number of rounds is below one.
     """
-    for name in CLASS_WEIGHTS:
-        value = params.get(name)
-        if value in (None, False, "None") or (name == "scale_pos_weight" and value == 1):
-            continue
-        raise ValueError(
-            f"{name} is not supported: the link, which turns scores into probabilities, does not "
-            "undo class weights. Take power or margins for the loss, and aim or costs for the "
-            f"decisions; got {name}={value!r}"
-        )
+    check_class_weights(params)
     for name in reserved:
         if params.get(name) is not None:
             raise ValueError(f"{name} is determined by the method; leave it at None")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,13 @@ class ComparisonData:
         from immax.compare import compare
 
         return compare(
-            self.X, self.y, schema=self.schema, protocol=protocol, n_jobs=n_jobs, **options
+            self.X,
+            self.y,
+            schema=self.schema,
+            protocol=protocol,
+            n_jobs=n_jobs,
+            on_fold=lambda *_: _load_writers(),  # while the other processes have work
+            **options,
         )
 
 
@@ -106,9 +112,22 @@ class StreamedData:
         from threadpoolctl import threadpool_limits
 
         from immax.compare import compare_streamed
+        from immax.helper_processes import stop_waiting
 
+        stop_waiting()  # all fits are made by this process
+        _load_writers()
         with threadpool_limits(n_jobs):
             return compare_streamed(self.table, self._found, protocol=protocol, **options)
+
+
+@cache
+def _load_writers() -> None:
+    """Import what the model file and the report need; what is missing is known before the work."""
+    from immax.io import require_skops
+    from immax.report.page import load_libraries
+
+    require_skops()
+    load_libraries()
 
 
 def streams_by_itself(file: Path | None, methods: Sequence[str] | None) -> bool:

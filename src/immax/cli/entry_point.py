@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from immax.cli.interrupts import exit_when_interrupted
 
@@ -25,6 +26,7 @@ def main() -> None:
 
             print(f"immax {__version__}", flush=True)
             raise SystemExit(0)
+        _start_workers(sys.argv[1:])
         from immax.cli.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
@@ -33,3 +35,13 @@ def main() -> None:
         print(message, file=sys.stderr)
         raise SystemExit(1) from None
     app()
+
+
+def _start_workers(arguments: Sequence[str]) -> None:
+    """Let the processes of a comparison import what they need while this one does."""
+    if arguments[:1] != ["compare"] or any(a.startswith(("--help", "--jobs")) for a in arguments):
+        return
+    from immax.helper_processes import start_ahead
+    from immax.threads import available_cores
+
+    start_ahead("immax.compare.worker", available_cores() - 1)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from immax.compare.fold_cache import FoldCache, FoldResult
 from immax.compare.fold_fits import FoldData, FoldFitter, FoldTask, Outcome
-from immax.compare.worker_process import WorkerLostError, WorkerProcess
+from immax.compare.worker_process import WorkerLostError, WorkerProcess, is_worker_waiting
 from immax.evaluation.candidates import PLAIN
 
 __all__ = ["FoldProgress", "FoldQueue", "OnProgress"]
@@ -129,7 +129,7 @@ class FoldQueue:
         fitter, workers = FoldFitter(self._data), _Workers(self._data, self._work)
         try:
             with _one_thread(n_jobs > 1):
-                if n_jobs > 1 and self._n_missing() >= MANY_FITS:
+                if n_jobs > 1 and self._n_missing() >= (1 if is_worker_waiting() else MANY_FITS):
                     workers.start(n_jobs - 1)
                 while True:
                     while self._is_unfinished():  # again if a process was lost
@@ -206,7 +206,7 @@ class FoldQueue:
         with self._lock:
             while True:
                 while self._is_unfinished():
-                    task = self._waiting.popleft()
+                    task = self._take_longest()
                     if task.method not in self.failed and task.method not in self._abandoned:
                         self._running.append(task)
                         self._report()
@@ -214,6 +214,21 @@ class FoldQueue:
                 if self._closed or not wait:
                     return None
                 self._lock.wait()
+
+    def _take_longest(self) -> FoldTask:
+        """Return the task of the fold that will take longest, so that no process waits at the end.
+
+        That is known from the folds before; on the first, tasks keep their order, in which plain
+        logistic regression is first.
+        """
+        fold = self._waiting[0].fold
+        known = {name: self._seconds[name] / len(own) for name, own in self.results.items() if own}
+        task = max(
+            (task for task in self._waiting if task.fold == fold),
+            key=lambda task: known.get(task.method, 0.0) if fold else 0.0,
+        )
+        self._waiting.remove(task)
+        return task
 
     def _record(self, task: FoldTask, outcome: Outcome) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from sklearn import config_context
 from sklearn.model_selection import StratifiedKFold
 
 from immax.arrays import Array, Features
@@ -224,7 +225,8 @@ def fit_candidate(
     -------
     FittedCandidate
     """
-    with warnings.catch_warnings():
+    # The parameters of candidates are known to be valid; checking them for each fit takes its time.
+    with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore")  # some corners of a grid do not converge
         search: Any = make_candidate(name, y, protocol, scorer).fit(X, y)
     if not hasattr(search, "for_aim"):

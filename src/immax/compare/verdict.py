@@ -254,7 +254,10 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
                 value_high=high,
             )
         )
-    rows.sort(key=lambda row: (-scorer.sign * row.measures[scorer.name], row.seconds))
+    # Of equal methods the simpler is first; times would make the order depend on the machine.
+    rows.sort(
+        key=lambda row: (-scorer.sign * row.measures[scorer.name], CANDIDATES[row.name].effort)
+    )
     ties = _ties(values, [row.name for row in rows], corrected, looks)
     best = rows[0].name
     chosen = best if prefer == "best" else min([best, *ties], key=lambda n: CANDIDATES[n].effort)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
-from contextlib import suppress
 from typing import cast
 
 from immax.compare.fold_fits import FoldData, FoldTask, Outcome
+from immax.helper_processes import is_started_ahead, obtain_process, stop_process
 
-__all__ = ["WorkerLostError", "WorkerProcess"]
+__all__ = ["WorkerLostError", "WorkerProcess", "is_worker_waiting"]
 
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+WORKER = "immax.compare.worker"
+
+
+def is_worker_waiting() -> bool:
+    """Return whether a process has been started ahead, as the command does.
+
+    Returns
+    -------
+    bool
+    """
+    return is_started_ahead(WORKER)
 
 
 class WorkerLostError(RuntimeError):
@@ -34,13 +41,7 @@ class WorkerProcess:
 
     def __init__(self, data: FoldData) -> None:
         self._data: FoldData | None = data
-        path = os.pathsep.join(part for part in sys.path if part)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "immax.compare.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
-        )
+        self._process = obtain_process(WORKER)
 
     def wait_until_ready(self) -> None:
         """Wait until the process has started and knows the data.
@@ -86,9 +87,4 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not sent is of no use any more
-                    pipe.close()
+        stop_process(self._process)

@@ -73,7 +73,7 @@ def gradient_pairs(
     c = h.shape[1]
     for i in range(begin, end):
         t = y[i]
-        target, top = adjust_row(
+        target, top, _ = adjust_row(
             h, i, t, slope, scale, offset, target_offset, plain, drop, droppable, z
         )
         total, excess, rest = softmax_of_others(z, t, target, top, True)

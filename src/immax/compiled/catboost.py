@@ -85,7 +85,7 @@ def fill_sample(
     c = h.shape[1]
     z = np.empty(buffer_size(c))
     nothing = np.empty(0, np.bool_)
-    target, top = adjust_row(
+    target, top, _ = adjust_row(
         h, 0, t, slope, scale, offset, target_offset, plain, nothing, nothing, z
     )
     total, excess, rest = softmax_of_others(z, t, target, top, False)

@@ -11,9 +11,17 @@ import numpy as np
 from immax.arrays import Array
 from immax.compiled.compiler import jit
 from immax.compiled.focal import focal_factor, focal_slope
-from immax.compiled.vector_math import FAST, exp_of_negative, exponentiate, log1p_of_positive
+from immax.compiled.vector_math import (
+    FAST,
+    exp_of_negative,
+    exponentiate,
+    from_ordinal,
+    log1p_of_positive,
+    magnitude,
+    ordinal,
+)
 
-__all__ = ["softmax_rows", "weighted_softmax_rows"]
+__all__ = ["are_classes", "softmax_rows"]
 
 
 PAD = 32  # numbers per iteration of a vectorised loop; the remainder runs one by one
@@ -31,30 +39,36 @@ def buffer_size(n_classes: int) -> int:
 @jit(fastmath=REDUCTION, owns_arrays=False)
 def _adjust(
     h: Array, i: int, slope: float, scale: Array, offset: Array, plain: bool, z: Array
-) -> float:
+) -> tuple[float, bool]:
+    """Fill ``z``; return its largest entry, and whether there is no NaN."""
     number = z.dtype.type
-    top = number(LOWEST)
+    top, size = ordinal(number(LOWEST)), magnitude(number(0))
     if plain:
         for j in range(h.shape[1]):
-            new = number(h[i, j]) * slope
+            new = number(number(h[i, j]) * slope)
             z[j] = new
-            top = new if new > top else top
+            rank, length = ordinal(new), magnitude(new)
+            top = rank if rank > top else top
+            size = length if length > size else size
     else:
         for j in range(h.shape[1]):
-            new = number(h[i, j]) * slope * scale[j] + offset[j]
+            new = number(number(h[i, j]) * slope * scale[j] + offset[j])
             z[j] = new
-            top = new if new > top else top
+            rank, length = ordinal(new), magnitude(new)
+            top = rank if rank > top else top
+            size = length if length > size else size
     for j in range(h.shape[1], z.size):
         z[j] = LOWEST
-    return top
+    return from_ordinal(top), size <= magnitude(number(np.inf))
 
 
 @jit(fastmath=REDUCTION, owns_arrays=False)
 def _largest(z: Array) -> float:
-    top = z[0]
+    top = ordinal(z[0])
     for j in range(z.size):
-        top = z[j] if z[j] > top else top
-    return top
+        rank = ordinal(z[j])
+        top = rank if rank > top else top
+    return from_ordinal(top)
 
 
 @jit(fastmath=REDUCTION, owns_arrays=False)
@@ -78,15 +92,15 @@ def adjust_row(
     drop: Array,
     droppable: Array,
     z: Array,
-) -> tuple[float, float]:
+) -> tuple[float, float, bool]:
     """Fill ``z`` with the adjusted scores of sample ``i`` of class ``t``.
 
     ``z_j = h_ij scale_j slope_t + offset_j - target_offset_t [j = t]``, where ``slope`` is the
-    inverse temperature. Returns the target's and the largest. In ``z`` the target, dropped
-    classes and what lies beyond the last class are ``LOWEST``. ``plain`` says that ``scale`` is
-    one and ``offset`` zero; ``drop`` is empty where nothing is dropped.
+    inverse temperature. Returns the target's, the largest, and whether there is no NaN. In ``z``
+    the target, dropped classes and what lies beyond the last class are ``LOWEST``. ``plain`` says
+    that ``scale`` is one and ``offset`` zero; ``drop`` is empty where nothing is dropped.
     """
-    top = _adjust(h, i, slope[t], scale, offset, plain, z)
+    top, valid = _adjust(h, i, slope[t], scale, offset, plain, z)
     target = z[t] - target_offset[t]
     z[t] = LOWEST
     dropped = drop.size > 0 and drop[i]
@@ -95,7 +109,7 @@ def adjust_row(
             z[j] = LOWEST if droppable[j] else z[j]
     if dropped or target_offset[t] != 0:
         top = _largest(z)
-    return target, top if top > target else target
+    return target, top if top > target else target, valid
 
 
 @jit(inline="always")
@@ -130,23 +144,108 @@ def negative_log(target: float, top: float, excess: float) -> float:
     return (top - target) + log1p_of_positive(excess)
 
 
-@jit(owns_arrays=False)
-def _any_nan(h: Array, i: int) -> bool:
-    """Return whether a row holds NaN; fast arithmetic would take it for impossible."""
-    count = 0
-    for j in range(h.shape[1]):
-        count += h[i, j] != h[i, j]
-    return count > 0
-
-
 @jit(fastmath=FAST, owns_arrays=False)
-def _write(z: Array, factor: float, scale: Array, plain: bool, out: Array, i: int) -> None:
+def write_row(z: Array, factor: float, scale: Array, plain: bool, out: Array, i: int) -> None:
+    """Fill row ``i`` of ``out`` with ``z * factor * scale``, or without ``scale`` if plain."""
     if plain:
         for j in range(out.shape[1]):
             out[i, j] = z[j] * factor
     else:
         for j in range(out.shape[1]):
             out[i, j] = z[j] * factor * scale[j]
+
+
+@jit(fastmath={"contract", "nsz"})
+def _complete(loss: Array, excess: Array, share: Array, begin: int) -> float:
+    """Add the logarithms to the losses, many at a time, weight them, and return their sum."""
+    for i in range(excess.size):
+        loss[begin + i] = (loss[begin + i] + log1p_of_positive(excess[i])) * share[i]
+    total = 0.0
+    for i in range(excess.size):
+        total += loss[begin + i]
+    return total
+
+
+@jit()
+def are_classes(y: Array, n_classes: int) -> bool:
+    """Return whether all labels are from 0 to ``n_classes - 1``.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+    n_classes : int
+
+    Returns
+    -------
+    bool
+    """
+    wrong = 0
+    for i in range(y.size):
+        wrong += y[i] < 0 or y[i] >= n_classes
+    return wrong == 0
+
+
+@jit(fastmath={"contract", "nsz"}, error_model="numpy", owns_arrays=False)
+def _fill_rows(
+    h: Array,
+    y: Array,
+    slope: Array,
+    scale: Array,
+    offset: Array,
+    target_offset: Array,
+    weight: Array,
+    plain: bool,
+    focus: float,
+    drop: Array,
+    droppable: Array,
+    ignored: int,
+    loss: Array,
+    gradient: Array,
+    begin: int,
+    end: int,
+    z: Array,
+    excess: Array,
+    share: Array,
+) -> tuple[int, int]:
+    """Fill the gradients, and what ``_complete`` makes losses of; see ``softmax_rows``.
+
+    It creates no array, because counting references to them takes longer than a row does.
+    """
+    number = h.dtype.type
+    zero = number(0)
+    c = h.shape[1]
+    bad, counted = -1, 0
+    for i in range(begin, end):
+        t = y[i]
+        if t == ignored or t < 0 or t >= c:
+            bad = bad if t == ignored else i
+            loss[i] = zero
+            for j in range(c):
+                gradient[i, j] = zero
+            continue
+        target, top, valid = adjust_row(
+            h, i, t, slope, scale, offset, target_offset, plain, drop, droppable, z
+        )
+        counted += 1
+        if not (valid and LOWEST < top < np.inf):
+            loss[i] = np.nan
+            share[i - begin] = np.nan
+            for j in range(c):
+                gradient[i, j] = np.nan
+            continue
+        exponentials, excess[i - begin], rest = softmax_of_others(z, t, target, top, False)
+        factor = weight[t]
+        loss[i] = top - target
+        share[i - begin] = factor
+        if focus > 0:
+            nll = negative_log(target, top, excess[i - begin])
+            share[i - begin] = factor * number(focal_factor(rest, focus))
+            factor *= number(focal_slope(nll, rest, focus))
+        factor *= slope[t]
+        write_row(z, factor / exponentials, scale, plain, gradient, i)
+        own = -factor * rest
+        gradient[i, t] = own if plain else own * scale[t]
+    return bad, counted
 
 
 @jit(fastmath={"contract", "nsz"}, error_model="numpy")
@@ -206,129 +305,27 @@ def softmax_rows(
     counted : int
         The number of samples that are not ignored.
     """
-    number = h.dtype.type
-    zero = number(0)
-    c = h.shape[1]
-    z = np.empty(buffer_size(c), h.dtype)
-    bad, counted, total = -1, 0, 0.0
-    for i in range(begin, end):
-        t = y[i]
-        if t == ignored or t < 0 or t >= c:
-            bad = bad if t == ignored else i
-            loss[i] = zero
-            for j in range(c):
-                gradient[i, j] = zero
-            continue
-        target, top = adjust_row(
-            h, i, t, slope, scale, offset, target_offset, plain, drop, droppable, z
-        )
-        if _any_nan(h, i) or not LOWEST < top < np.inf:
-            loss[i] = np.nan
-            total += np.nan
-            counted += 1
-            for j in range(c):
-                gradient[i, j] = np.nan
-            continue
-        exponentials, excess, rest = softmax_of_others(z, t, target, top, False)
-        nll = negative_log(target, top, excess)
-        factor = weight[t]
-        loss[i] = nll * factor
-        if focus > 0:
-            loss[i] = nll * factor * number(focal_factor(rest, focus))
-            factor *= number(focal_slope(nll, rest, focus))
-        total += loss[i]
-        counted += 1
-        factor *= slope[t]
-        _write(z, factor / exponentials, scale, plain, gradient, i)
-        own = -factor * rest
-        gradient[i, t] = own if plain else own * scale[t]
-    return bad, total, counted
-
-
-@jit(fastmath=FAST, owns_arrays=False)
-def _move(h: Array, i: int, step: float, ray: Array, moved: Array) -> None:
-    for j in range(h.shape[1]):
-        moved[i, j] = h[i, j] + step * ray[i, j]
-
-
-@jit(fastmath=REDUCTION, owns_arrays=False)
-def _product(a: Array, b: Array, i: int) -> float:
-    out = a.dtype.type(0)
-    for j in range(a.shape[1]):
-        out += a[i, j] * b[i, j]
-    return out
-
-
-@jit(fastmath={"contract", "nsz"}, error_model="numpy")
-def weighted_softmax_rows(
-    h: Array,
-    y: Array,
-    slope: Array,
-    scale: Array,
-    offset: Array,
-    target_offset: Array,
-    plain: bool,
-    weight: Array,
-    step: float,
-    ray: Array,
-    moved: Array,
-    gradient: Array,
-    begin: int,
-    end: int,
-) -> tuple[float, float]:
-    """Fill rows ``begin`` to ``end`` of the gradients of weighted losses along a ray of scores.
-
-    Parameters
-    ----------
-    h : ndarray of shape (n, c)
-        Scores where the ray begins.
-    y : ndarray of int, shape (n,)
-        Class indices, all of them valid.
-    slope, scale, offset, target_offset, plain
-        As in ``softmax_rows``. There is no focus, and no class is dropped.
-    weight : ndarray of shape (n,)
-        The weight of each sample, that of its class included. Samples without one are skipped.
-    step : float
-        The position on the ray, in the precision of the scores.
-    ray : ndarray of shape (n, c) or (0, 0)
-        Its direction; empty for the losses at ``h`` itself.
-    moved : ndarray of shape (n, c)
-        Receives ``h + step * ray``; is ``h`` if there is no ray.
-    gradient : ndarray of shape (n, c)
-        Receives the gradients there.
-    begin, end : int
-        The range of rows.
-
-    Returns
-    -------
-    value : float
-        The weighted sum of the losses; NaN if a score is, or is infinite.
-    derivative : float
-        Its derivative along the ray.
-    """
-    nothing = np.zeros(0, np.bool_)
     z = np.empty(buffer_size(h.shape[1]), h.dtype)
-    value = derivative = 0.0
-    for i in range(begin, end):
-        if ray.size:
-            _move(h, i, step, ray, moved)
-        if weight[i] == 0:
-            gradient[i] = 0
-            continue
-        t = y[i]
-        target, top = adjust_row(
-            moved, i, t, slope, scale, offset, target_offset, plain, nothing, nothing, z
-        )
-        if _any_nan(moved, i) or not LOWEST < top < np.inf:
-            value += np.nan
-            gradient[i] = np.nan
-            continue
-        exponentials, excess, rest = softmax_of_others(z, t, target, top, False)
-        value += weight[i] * negative_log(target, top, excess)
-        factor = weight[i] * slope[t]
-        _write(z, factor / exponentials, scale, plain, gradient, i)
-        own = -factor * rest
-        gradient[i, t] = own if plain else own * scale[t]
-        if ray.size:
-            derivative += _product(gradient, ray, i)
-    return value, derivative
+    excess, share = np.zeros((2, end - begin), h.dtype)
+    bad, counted = _fill_rows(
+        h,
+        y,
+        slope,
+        scale,
+        offset,
+        target_offset,
+        weight,
+        plain,
+        focus,
+        drop,
+        droppable,
+        ignored,
+        loss,
+        gradient,
+        begin,
+        end,
+        z,
+        excess,
+        share,
+    )
+    return bad, _complete(loss, excess, share, begin), counted

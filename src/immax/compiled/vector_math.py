@@ -83,6 +83,52 @@ def _exponential(double: bool) -> Callable[[Any], Any]:
     return exponential
 
 
+@intrinsic
+def ordinal(typing_context: Any, number: Any) -> Any:  # noqa: ARG001
+    """Return an integer that is larger where a number is: the compiler vectorises its maximum.
+
+    It does not vectorise that of numbers, whose order NaN and signed zeros disturb.
+    """
+    width = number.bitwidth
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        return _flip_negative(builder, builder.bitcast(args[0], ir.IntType(width)))
+
+    return (types.int32 if width == 32 else types.int64)(number), generate
+
+
+@intrinsic
+def from_ordinal(typing_context: Any, rank: Any) -> Any:  # noqa: ARG001
+    """Return the number that ``ordinal`` makes an integer of."""
+    double = rank.bitwidth == 64
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        bits = _flip_negative(builder, args[0])
+        return builder.bitcast(bits, ir.DoubleType() if double else ir.FloatType())
+
+    return (types.float64 if double else types.float32)(rank), generate
+
+
+@intrinsic
+def magnitude(typing_context: Any, number: Any) -> Any:  # noqa: ARG001
+    """Return an integer that grows with a number's size; NaN's is larger than infinity's."""
+    width = number.bitwidth
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        bits = builder.bitcast(args[0], ir.IntType(width))
+        return builder.and_(bits, ir.Constant(bits.type, (1 << (width - 1)) - 1))
+
+    return (types.int32 if width == 32 else types.int64)(number), generate
+
+
+def _flip_negative(builder: Any, bits: Any) -> Any:
+    """Return integers with all bits but the sign's inverted where they are negative."""
+    width = bits.type.width
+    sign = builder.ashr(bits, ir.Constant(bits.type, width - 1))
+    mask = builder.and_(sign, ir.Constant(bits.type, (1 << (width - 1)) - 1))
+    return builder.xor(bits, mask)
+
+
 def log1p_of_positive(x: float) -> float:
     """Return ``log(1 + x)`` for finite ``x >= 0``, compiled to about three units in the last place.
 

@@ -63,7 +63,11 @@ class Kernel:
         self._squares = row_norms(points, squared=True) if name == "rbf" else np.empty(0)
 
     def __call__(
-        self, X: Features, out: Array | None = None, scratch: Array | None = None
+        self,
+        X: Features,
+        out: Array | None = None,
+        scratch: Array | None = None,
+        expected_rows: int = 0,
     ) -> Array:
         """Return the values between each row of X and each point.
 
@@ -75,6 +79,8 @@ class Kernel:
             Where to write the values, in either precision; by default a new array.
         scratch : ndarray of float64, shape (m, n), optional
             Overwritten; by default a new array where one is needed.
+        expected_rows : int, default=0
+            The number of rows of all calls together, if it is larger than that of the points.
 
         Returns
         -------
@@ -86,7 +92,7 @@ class Kernel:
             out[:] = self.name(X, self._points)
             return out
         if self.name == "rbf":
-            return self._rbf(X, out, scratch)
+            return self._rbf(X, out, scratch, max(expected_rows, self.size))
         values = _dot(X, self._points, scratch)
         if self.name != "linear":
             values *= self.gamma
@@ -99,10 +105,10 @@ class Kernel:
             out[:] = values
         return out
 
-    def _rbf(self, X: Features, out: Array, scratch: Array | None) -> Array:
+    def _rbf(self, X: Features, out: Array, scratch: Array | None, expected_rows: int) -> Array:
         X = X if sparse.issparse(X) else X - self._centre
         products, squares = _dot(X, self._points, scratch), row_norms(X, squared=True)
-        if worth_compiling(products.size * self.size):
+        if worth_compiling(expected_rows * self.size):
             from immax.compiled.gaussian_kernel import gaussian
 
             gaussian(products, squares, self._squares, float(self.gamma), out)
@@ -150,7 +156,7 @@ class Kernel:
             values, scratch = np.empty((2, height, self.size))
             for part in parts:
                 rows = part.stop - part.start
-                block = self(X[part], values[:rows], scratch[:rows])
+                block = self(X[part], values[:rows], scratch[:rows], X.shape[0])
                 np.matmul(block, coefficients.T, out=out[part])
 
         in_blocks(work, X.shape[0], self.size)

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from immax.atomic import write_text
 from immax.compare import Answer, Comparison
+from immax.plots.axes import require_matplotlib
 from immax.report.content import About, Page, describe_page
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-__all__ = ["About", "render_page", "write_report"]
+__all__ = ["About", "load_libraries", "render_page", "write_report"]
+
+
+def load_libraries() -> None:
+    """Import what writing a report needs, so that it is not missed after the work.
+
+    Raises
+    ------
+    ImportError
+        If Matplotlib or Jinja2 is not installed.
+    """
+    require_matplotlib()
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+    _require_jinja()
 
 
 def write_report(
@@ -63,15 +80,20 @@ def render_page(page: Page) -> str:
     ImportError
         If Jinja2 is not installed.
     """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ModuleNotFoundError as error:
-        raise ImportError('reports need Jinja2: pip install "immax[report]"') from error
-    templates = Environment(
-        loader=PackageLoader("immax.report", "templates"),
+    jinja2 = _require_jinja()
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("immax.report", "templates"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     return str(templates.get_template("page.html").render(page=page))
+
+
+def _require_jinja() -> ModuleType:
+    try:
+        import jinja2
+    except ModuleNotFoundError as error:
+        raise ImportError('reports need Jinja2: pip install "immax[report]"') from error
+    return jinja2

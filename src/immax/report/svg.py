@@ -67,10 +67,8 @@ def to_svg(figure: Figure, name: str, text: str) -> str:
     """
     from matplotlib import rc_context
 
-    stream = io.BytesIO()
     with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    root = ElementTree.fromstring(stream.getvalue())
+        root = ElementTree.fromstring(_draw(figure))
     for element in root.findall(f"{{{SVG}}}metadata"):
         root.remove(element)
     referenced = _referenced_ids(root)
@@ -85,6 +83,20 @@ def to_svg(figure: Figure, name: str, text: str) -> str:
     root.set("aria-label", text)
     root.set("class", "figure")
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _draw(figure: Figure) -> bytes:
+    """Return a figure as an SVG file, drawn once: ``savefig`` draws it twice to arrange it."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvas, stream = FigureCanvasSVG(figure), io.BytesIO()
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+        figure.dpi = dpi  # that of the layout is the file's, of pictures in it the figure's
+    canvas.print_svg(stream, metadata={"Date": None, "Creator": None})
+    return stream.getvalue()
 
 
 def _referenced_ids(root: Element) -> set[str]:

@@ -76,7 +76,7 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
     def _evaluate(
         self, rows: Array, ray: Array, length: float, moved: Array, residuals: Array
     ) -> tuple[float, float]:
-        from immax.compiled.softmax import weighted_softmax_rows
+        from immax.compiled.weighted_softmax import weighted_softmax_rows
 
         n = rows.shape[0]
         count = max(1, min(available_cores(), n, rows.size // ENTRIES_PER_THREAD))

@@ -6,6 +6,7 @@ with Numba this is one pass that writes one array; elsewhere it is a few of PyTo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -22,7 +23,15 @@ from immax.torch.composite import adjusted_logits, composite_loss
 from immax.torch.focal import focal_terms
 from immax.torch.routes import Route
 
-__all__ = ["Batch", "FusedLoss", "is_batch", "loss_and_gradient", "sample_gradient"]
+__all__ = [
+    "Batch",
+    "FusedLoss",
+    "constant_columns",
+    "is_batch",
+    "loss_and_gradient",
+    "run_rows",
+    "sample_gradient",
+]
 
 ENTRIES_PER_THREAD = 2**17
 
@@ -96,9 +105,19 @@ def _by_operations(logits: Tensor, call: Call) -> Batch:
 
 
 @lru_cache(maxsize=16)
-def _constants(classes: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array, Array]:
-    """Return columns of ones and of zeros, and an empty mask."""
-    return np.ones(classes, dtype), np.zeros(classes, dtype), np.zeros(0, np.bool_)
+def constant_columns(n_classes: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array, Array]:
+    """Return columns of ones and of zeros, and an empty mask, for the compiled code.
+
+    Parameters
+    ----------
+    n_classes : int
+    dtype : numpy.dtype
+
+    Returns
+    -------
+    ones, zeros, empty : ndarray
+    """
+    return np.ones(n_classes, dtype), np.zeros(n_classes, dtype), np.zeros(0, np.bool_)
 
 
 def _array(values: Tensor | None, default: Array) -> Array:
@@ -119,7 +138,7 @@ def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
     losses = torch.empty(n, dtype=h.dtype)
     gradient = h if in_place else torch.empty_like(h)
     scores = h.numpy()
-    ones, zeros, empty = _constants(c, scores.dtype)
+    ones, zeros, empty = constant_columns(c, scores.dtype)
     arguments = (
         scores,
         _array(call.target, empty),
@@ -136,14 +155,41 @@ def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
         losses.numpy(),
         gradient.numpy(),
     )
-    threads = max(1, min(torch.get_num_threads(), n, h.numel() // ENTRIES_PER_THREAD))
-    if threads == 1:
-        _, total, counted = softmax_rows(*arguments, 0, n)
-    else:
-        cuts = [n * k // threads for k in range(threads + 1)]
-        parts = in_threads(softmax_rows, [(*arguments, *pair) for pair in pairwise(cuts)])
-        total, counted = sum(part[1] for part in parts), sum(part[2] for part in parts)
+    total, counted = run_rows(softmax_rows, arguments, n, h.numel())
     return Batch(losses, gradient, total, counted)
+
+
+def run_rows(
+    kernel: Callable[..., tuple[int, float, int]],
+    arguments: tuple[object, ...],
+    n: int,
+    n_entries: int,
+) -> tuple[float, int]:
+    """Run a kernel over all rows, in threads if there are many entries.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``softmax_rows``.
+    arguments : tuple
+        All but the range of rows.
+    n, n_entries : int
+        The number of rows and of logits.
+
+    Returns
+    -------
+    total : float
+        The sum of the losses.
+    counted : int
+        The number of samples that are not ignored.
+    """
+    threads = max(1, min(torch.get_num_threads(), n, n_entries // ENTRIES_PER_THREAD))
+    if threads == 1:
+        _, total, counted = kernel(*arguments, 0, n)
+        return total, counted
+    cuts = [n * k // threads for k in range(threads + 1)]
+    parts = in_threads(kernel, [(*arguments, *pair) for pair in pairwise(cuts)])
+    return sum(part[1] for part in parts), sum(part[2] for part in parts)
 
 
 class _FusedContext(Context, Protocol):

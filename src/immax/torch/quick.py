@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch._C._nn import cross_entropy_loss
 
+from immax.compiled import has_numba
 from immax.torch.checks import PLAIN_TENSORS, is_traced
 from immax.torch.column_checks import known_to_be_valid
-from immax.torch.fused import is_batch
+from immax.torch.fused import constant_columns, is_batch, run_rows
 
 __all__ = ["quick_loss"]
 
 REDUCTION_CODES = {"none": 0, "mean": 1, "sum": 2}  # of PyTorch's own function
 MEAN = REDUCTION_CODES["mean"]
-MOST_ENTRIES = 2**20  # above, the compiled code saves memory
+MOST_ENTRIES = 2**20  # above, checks take no time compared with the loss
 FEWEST_ENTRIES = 3 * 2**16  # below, a Python function in the graph costs more than it saves
+FEWEST_COMPILED = 2**13  # below, compiled code saves too little to be worth its compilation
 SMALLEST = 1e-30  # probabilities below lose digits in single precision
 
 
@@ -60,13 +63,34 @@ def quick_loss(
     code = REDUCTION_CODES.get(reduction)
     if not 0 < entries <= MOST_ENTRIES or code is None or 0 <= ignore_index < shape[1]:
         return None
+    wants_gradient = code == MEAN and logits.requires_grad and torch.is_grad_enabled()
+    if wants_gradient and entries >= FEWEST_COMPILED and has_numba():
+        return _compiled_mean(logits, target, rho)
     try:
         slopes = rho.view(-1, 1).index_select(0, target).reciprocal_()
     except IndexError:  # a label to be ignored, or one that is out of bounds
         return None
-    if entries >= FEWEST_ENTRIES and code == MEAN and logits.requires_grad:
+    if entries >= FEWEST_ENTRIES and wants_gradient:
         return _QuickMean.apply(logits, target, rho, slopes)
     return cross_entropy_loss(logits * slopes, target, None, code, -100, 0.0)  # type: ignore[arg-type]
+
+
+def _compiled_mean(logits: Tensor, target: Tensor, rho: Tensor) -> Tensor | None:
+    """Return the mean loss with its gradient, both computed in one pass; None for odd labels."""
+    from immax.compiled.softmax import are_classes, softmax_rows
+
+    labels, n = target.numpy(), len(target)
+    scores = logits.detach().contiguous()
+    h = scores.numpy()
+    if not are_classes(labels, h.shape[1]):
+        return None
+    gradient, losses = torch.empty_like(scores), np.empty(n, h.dtype)
+    ones, zeros, empty = constant_columns(h.shape[1], h.dtype)
+    share = ones / h.dtype.type(n)
+    slopes = 1 / rho.numpy()
+    columns = (slopes, ones, zeros, zeros, share, True, 0.0, empty, empty, -1)
+    total, _ = run_rows(softmax_rows, (h, labels, *columns, losses, gradient.numpy()), n, h.size)
+    return _CompiledMean.apply(logits, target, rho, gradient, total)
 
 
 class _Context(Protocol):
@@ -102,6 +126,34 @@ class _QuickMean(torch.autograd.Function):
         own = target.view(-1, 1)
         p.scatter_add_(1, own, p.new_full((1, 1), -1.0).expand_as(own))
         return p.mul_(slopes * (upstream / len(target))), None, None, None
+
+
+class _CompiledMean(torch.autograd.Function):
+    """The mean loss, whose gradient is known already."""
+
+    @staticmethod
+    def forward(
+        ctx: _Context,
+        logits: Tensor,
+        target: Tensor,
+        rho: Tensor,
+        gradient: Tensor,
+        value: float,
+    ) -> Tensor:
+        ctx.save_for_backward(logits, target, rho)
+        ctx.gradient = gradient
+        return torch.scalar_tensor(value, dtype=logits.dtype)
+
+    @staticmethod
+    def backward(ctx: _Context, upstream: Tensor) -> tuple[Tensor, None, None, None, None]:
+        logits, target, rho = ctx.saved_tensors
+        gradient, ctx.gradient = ctx.gradient, None
+        if gradient is None or torch.is_grad_enabled() or is_batch(upstream):
+            found = _differentiable_gradient(logits, target, rho, upstream)
+        else:
+            factor = upstream.item()
+            found = gradient if factor == 1 else gradient.mul_(factor)
+        return found, None, None, None, None
 
 
 def _differentiable_gradient(

@@ -8,7 +8,8 @@ route            code                             when
 ===============  ===============================  ==============================================
 (quick)          ``quick.quick_loss``             ``IMMAXLoss`` without class weights, on a CPU,
                                                   up to a million logits in a matrix, margins
-                                                  that are known to be valid, nothing traced
+                                                  that are known to be valid, nothing traced;
+                                                  means of 8,192 logits and more in Numba
 COMPOSITE        ``composite.composite_loss``     under ``torch.compile``, ``torch.export`` and
                                                   the transforms of ``torch.func``
 CROSS_ENTROPY    ``F.cross_entropy``              margins whose values are all one
