@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
+from immax import IMMAXClassifierCV
 from immax.decisions import BalancedAccuracy, DecisionClassifierCV, FBeta
 from immax.evaluation.aim_search import AimSearch, PerAim
 from immax.evaluation.held_out_scorer import score_by_metric
@@ -60,9 +61,9 @@ def test_one_classifier_or_one_for_each_aim():
 
     def make(scorer):
         asked.append(scorer and scorer.name)
-        return LogisticRegression()
+        return IMMAXClassifierCV(n_margins=1, lams=[0.1], cv=2)
 
-    assert isinstance(setting().for_each_aim(make), LogisticRegression)
+    assert isinstance(setting().for_each_aim(make), IMMAXClassifierCV)
     both = setting(aims=("f1", "balanced_accuracy")).for_each_aim(make)
     assert isinstance(both, PerAim)
     both.fit(np.random.default_rng(0).normal(size=(48, 2)), Y)

@@ -7,9 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 try:
-    from distributed import Client, Future, wait
+    from distributed import CancelledError, Client, Future, wait
     from distributed import TimeoutError as DaskTimeout
-    from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 except (ModuleNotFoundError, ImportError) as error:
@@ -54,7 +53,7 @@ def wait_for(client: Client, futures: list[Future], patience: float | None = Non
         pending = [future for future in futures if future.status == "pending"]
         if not pending:
             return _results(client, futures)
-        if _wait_a_while(pending, min(INTERVAL, patience)):
+        if _wait_a_while(client, pending, min(INTERVAL, patience)):
             continue
         if _count_workers(client):
             alone_since = None
@@ -69,7 +68,7 @@ def wait_for(client: Client, futures: list[Future], patience: float | None = Non
 def _results(client: Client, futures: list[Future]) -> list[Any]:
     try:
         return list(client.gather(futures))
-    except (FutureCancelledError, CommClosedError) as error:
+    except (CancelledError, CommClosedError) as error:
         raise ClusterError(_gone(client)) from error
     except KilledWorker as error:
         raise ClusterError(
@@ -78,9 +77,9 @@ def _results(client: Client, futures: list[Future]) -> list[Any]:
         ) from error
 
 
-def _wait_a_while(futures: list[Future], seconds: float) -> bool:
+def _wait_a_while(client: Client, futures: list[Future], seconds: float) -> bool:
     """Return whether nothing is pending any more; a question to the scheduler takes longer."""
-    with suppress(DaskTimeout, TimeoutError, FutureCancelledError, CommClosedError):
+    with suppress(DaskTimeout, TimeoutError, CancelledError, CommClosedError), client.as_current():
         wait(futures, timeout=seconds)
         return True
     return False
