@@ -135,3 +135,14 @@ def test_modules_use_it(batch, monkeypatch):
     assert criterion(logits, target).item() == pytest.approx(np.pi)
     target[0] = -100
     assert criterion(logits, target).item() == pytest.approx(expected, rel=1)
+
+
+@pytest.mark.parametrize(("threads", "compiled"), [(1, True), (2, False)])
+def test_several_threads_of_pytorch_take_middling_batches(threads, compiled, monkeypatch):
+    calls = []
+    monkeypatch.setattr(quick, "has_numba", lambda: True)
+    monkeypatch.setattr(quick, "_compiled_mean", lambda *_: calls.append(1))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    criterion = it.IMMAXLoss(counts=list(range(1, 101)))
+    criterion(torch.zeros(400, 100, requires_grad=True), torch.zeros(400, dtype=torch.int64))
+    assert bool(calls) is compiled

@@ -26,6 +26,7 @@ MEAN = REDUCTION_CODES["mean"]
 MOST_ENTRIES = 2**20  # above, checks take no time compared with the loss
 FEWEST_ENTRIES = 3 * 2**16  # below, a Python function in the graph costs more than it saves
 FEWEST_COMPILED = 2**13  # below, compiled code saves too little to be worth its compilation
+IN_PARALLEL = range(2**15, 2**18)  # entries of which PyTorch's own threads make short work
 SMALLEST = 1e-30  # probabilities below lose digits in single precision
 
 
@@ -64,7 +65,8 @@ def quick_loss(
     if not 0 < entries <= MOST_ENTRIES or code is None or 0 <= ignore_index < shape[1]:
         return None
     wants_gradient = code == MEAN and logits.requires_grad and torch.is_grad_enabled()
-    if wants_gradient and entries >= FEWEST_COMPILED and has_numba():
+    in_parallel = entries in IN_PARALLEL and torch.get_num_threads() > 1
+    if wants_gradient and entries >= FEWEST_COMPILED and not in_parallel and has_numba():
         return _compiled_mean(logits, target, rho)
     try:
         slopes = rho.view(-1, 1).index_select(0, target).reciprocal_()
