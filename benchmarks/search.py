@@ -3,10 +3,11 @@
 python benchmarks/search.py [--shapes two small ten sparse] [--margins 10] [--lams 8]
 
 All search the same grid of powers and lams with five folds and the rule "score". GridSearchCV
-cannot compute margins from the counts of each fold; it uses those of all samples. The last line of
-a block is the largest relative distance of a cell's objective from its minimum, over three margins
-and all lams on all samples. Times are CPU times; set OMP_NUM_THREADS=1, so that threads of BLAS
-that wait for each other are not counted.
+cannot compute margins from the counts of each fold; it uses those of all samples. Values of lam are
+those of version 0.1.0, from 1e-6 to 10 for margins that sum to one, in the present scale. The last
+line of a block is the largest relative distance of a cell's objective from its minimum, over three
+margins and all lams on all samples. Times are CPU times; set OMP_NUM_THREADS=1, so that threads of
+BLAS that wait for each other are not counted.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def compare(name: str, n_margins: int, n_lams: int) -> None:
     """Print the times of all searches and their choices."""
     X, y = SHAPES[name]()
     counts = np.bincount(y)
-    lams = np.logspace(-6, 1, n_lams)
+    lams = np.logspace(-6, 1, n_lams) / len(counts) ** 2  # the problems of version 0.1.0
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     start = time.process_time()
     mine = IMMAXClassifierCV(lams=lams, n_margins=n_margins, cv=folds, rule="score", one_se=False)
