@@ -59,20 +59,22 @@ class DaskParts:
         The client.
     groups : sequence of distributed.Future
         Results are a ``PartGroup``.
+    homes : sequence of str
+        The address of the worker that holds each group; empty if it is not known.
     """
 
     keeps_scores = True
 
-    def __init__(self, client: Client, groups: Sequence[Future]) -> None:
+    def __init__(self, client: Client, groups: Sequence[Future], homes: Sequence[str]) -> None:
         self._client = client
         self._groups = list(groups)
+        self._homes = list(homes)
         self.n_rounds = 0
 
     def reduce(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return the sum of ``function(part, *args)`` over all parts."""
         self.n_rounds += 1
-        call = _Call(function, args)
-        terms = self._client.map(call.on, self._groups, key=function.__name__, pure=False)
+        terms = self._at_home(_Call(function, args).on)
         while len(terms) > FAN_IN:
             groups = [terms[begin : begin + FAN_IN] for begin in range(0, len(terms), FAN_IN)]
             terms = self._client.map(add_all, groups, key="add_all", pure=False)
@@ -90,8 +92,19 @@ class DaskParts:
         -------
         DaskParts
         """
-        groups = self._client.map(_encode_group, self._groups, encoding=encoding, pure=False)
-        return DaskParts(self._client, groups)
+        groups = self._at_home(_encode_group, encoding)
+        return DaskParts(self._client, groups, self._homes)
+
+    def _at_home(self, function: Callable[..., Any], *args: Any) -> list[Future]:
+        """Call a function of each group where the group is; elsewhere only if its worker is gone.
+
+        The scheduler would give an idle worker the group of another one, which takes longer to
+        move than to evaluate.
+        """
+        return [
+            _submit_to(self._client, home, function, group, *args)
+            for group, home in zip(self._groups, self._homes, strict=True)
+        ]
 
 
 class _Call:
@@ -102,6 +115,14 @@ class _Call:
 
     def on(self, group: PartGroup) -> Any:
         return add_all([self._function(part, *self._args) for part in group.parts])
+
+
+def _submit_to(client: Client, worker: str, function: Callable[..., Any], *args: Any) -> Future:
+    """Submit a task to a worker, or to any if the worker is not known or gone."""
+    workers = [worker] if worker else None
+    return client.submit(
+        function, *args, workers=workers, allow_other_workers=bool(worker), pure=False
+    )
 
 
 def _encode_group(group: PartGroup, encoding: Encoding) -> PartGroup:
@@ -155,31 +176,27 @@ def place_parts(client: Client, X: Any, y: Any, weight: Any) -> DaskParts:
             if future.status == "error":
                 raise _named(number, blocks[number], error) from error
         raise
-    return DaskParts(client, _group(client, futures, sizes))
+    return DaskParts(client, *_group(client, futures, sizes))
 
 
-def _group(client: Client, futures: Sequence[Future], sizes: Sequence[int]) -> list[Future]:
+def _group(
+    client: Client, futures: Sequence[Future], sizes: Sequence[int]
+) -> tuple[list[Future], list[str]]:
     """Form groups of the parts that a worker holds: one for each thread, unless they are large."""
     holders, threads = client.who_has(futures), client.nthreads()
     held: dict[str, list[int]] = {}
     for place, future in enumerate(futures):
         owners = holders.get(future.key) or [""]
         held.setdefault(owners[0], []).append(place)
-    groups = []
+    groups, homes = [], []
     for worker, places in held.items():
         total = sum(sizes[place] for place in places)
         count = max(threads.get(worker, 1), -(-total // GROUP_BYTES))
         for own in np.array_split(places, min(count, len(places))):
-            groups.append(
-                client.submit(
-                    PartGroup,
-                    [futures[place] for place in own],
-                    workers=[worker] if worker else None,
-                    allow_other_workers=bool(worker),
-                    pure=False,
-                )
-            )
-    return groups
+            parts = [futures[place] for place in own]
+            groups.append(_submit_to(client, worker, PartGroup, parts))
+            homes.append(worker)
+    return groups, homes
 
 
 def _named(number: int, block: Any, error: Exception) -> Exception:
