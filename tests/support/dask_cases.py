@@ -26,7 +26,7 @@ def place(values, client, parts=4):
     workers = list(client.scheduler_info()["workers"])
     blocks = np.array_split(values, parts)
     futures = [
-        client.scatter(block, workers=[workers[2 * number // parts]])
+        client.scatter(block, workers=[workers[2 * number // parts]], hash=False)
         for number, block in enumerate(blocks)
     ]
     arrays = [
