@@ -123,7 +123,7 @@ def train(
             order.set_state(state["order"])
             torch.set_rng_state(state["torch"])
     runner = _distributed(network, device) if world > 1 else network
-    forward = torch.compile(runner) if recipe.compile else runner
+    forward = _compiled(runner) if recipe.compile else runner
     labels = torch.from_numpy(np.asarray(y, dtype=np.int64))
     size = recipe.batch_size
     steps = math.ceil(len(y) / size)
@@ -166,6 +166,13 @@ def train(
         if on_epoch is not None and rank == 0:
             on_epoch(epoch + 1, {"loss": total / seen, "accuracy": right / seen})
     return Trained(network, mean, scale, device)
+
+
+def _compiled(network: nn.Module) -> nn.Module:
+    """Compile a network for batches of fixed sizes: full ones, and the last of an epoch."""
+    torch.compiler.reset()  # it keeps a few compiled networks, and would run the ninth uncompiled
+    compiled: nn.Module = torch.compile(network, dynamic=False)
+    return compiled
 
 
 def _due(epoch: int, recipe: TrainingPlan) -> bool:
