@@ -89,3 +89,4 @@ def test_every_point_of_a_grid_may_be_reported():
     assert {(cell.training.lr, *cell.fixed_params.values()) for cell in others} == {
         (lr, power, 1.0) for lr in (0.1, 0.01) for power in (0.0, 0.5)
     }
+    assert [cell.run for cell in cells] == [0] * 5 + [1] * 5  # a run is complete before the next

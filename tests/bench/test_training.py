@@ -1,5 +1,6 @@
 """Trainings: they learn, repeat, and are resumed exactly."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +41,20 @@ def test_bfloat16_trains_too():
     spec = network_spec("ce", [1, 1, 1], {})
     half = train("resnet8", X, y, spec, replace(RECIPE, precision="bfloat16"), seed=1)
     assert np.mean(half.scores(X).argmax(axis=1) == y) > 0.6
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="the compiler needs a C++ compiler")
+@pytest.mark.filterwarnings("ignore")  # those of the compiler's own modules
+def test_compiled_networks_are_the_same():
+    X, y = images(100)  # the last batch of an epoch is smaller than the others
+    spec = network_spec("ce", [1, 1, 1], {})
+    recipe = replace(RECIPE, epochs=1)
+    scores = [
+        train("mlp", X, y, spec, replace(recipe, compile=compiled), seed=1).scores(X)
+        for compiled in (False, True, True)
+    ]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-4)
+    np.testing.assert_array_equal(scores[2], scores[1])
 
 
 def test_short_gradients_keep_a_training_from_diverging():

@@ -103,6 +103,9 @@ class Plan:
     def cells(self) -> list[Cell]:
         """Return all cells, trials before the final cells that wait for them.
 
+        Where every point of a grid is reported, all points of a run come before those of the next
+        run, so that a plan that was interrupted has compared all points in the runs that are done.
+
         Returns
         -------
         list of Cell
@@ -115,6 +118,8 @@ class Plan:
                 common = (data, variant, tests, model, method)
                 make = self._network_cells if model in NETWORKS else self._estimator_cells
                 cells += make(*common)
+        if self.selection.each:
+            cells.sort(key=lambda cell: cell.run if isinstance(cell, NetworkCell) else 0)
         return sorted(cells, key=lambda cell: cell.stage == "final")
 
     def _estimator_cells(
@@ -177,9 +182,9 @@ class Plan:
                 run,
                 revision=revision,
             )
+            for run in self.seeds
             for recipe in recipes
             for point in points
-            for run in self.seeds
         ]
 
     def _grid(self, model: str, method: str) -> dict[str, tuple[float, ...]]:

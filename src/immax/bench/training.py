@@ -123,7 +123,7 @@ def train(
             order.set_state(state["order"])
             torch.set_rng_state(state["torch"])
     runner = _distributed(network, device) if world > 1 else network
-    forward = _compiled(runner) if recipe.compile else runner
+    forward: Callable[[Tensor], Tensor] = _compiled(runner) if recipe.compile else runner
     labels = torch.from_numpy(np.asarray(y, dtype=np.int64))
     size = recipe.batch_size
     steps = math.ceil(len(y) / size)
@@ -168,11 +168,10 @@ def train(
     return Trained(network, mean, scale, device)
 
 
-def _compiled(network: nn.Module) -> nn.Module:
+def _compiled(network: nn.Module) -> Callable[[Tensor], Tensor]:
     """Compile a network for batches of fixed sizes: full ones, and the last of an epoch."""
     torch.compiler.reset()  # it keeps a few compiled networks, and would run the ninth uncompiled
-    compiled: nn.Module = torch.compile(network, dynamic=False)
-    return compiled
+    return torch.compile(network, dynamic=False)
 
 
 def _due(epoch: int, recipe: TrainingPlan) -> bool:
