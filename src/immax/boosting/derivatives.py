@@ -5,6 +5,8 @@ They come from compiled kernels, or without Numba from the NumPy kernel.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from immax.arrays import Array
@@ -60,37 +62,30 @@ class SampleDerivatives:
 
     def __init__(self, spec: LossSpec) -> None:
         self._spec = spec
-        self._columns, self._plain = class_columns(spec), is_plain(spec)
-        self._focus, self._no_hessian = float(spec.focus), np.empty((0, 0))
+        self._size, self._no_hessian = spec.n_classes, np.empty((0, 0))
+        self._table = (class_columns(spec), is_plain(spec), float(spec.focus))
+        self._fill: Callable[..., None] | None = None  # looked up once: called for every sample
         if has_numba():
             from immax.compiled.catboost import fill_sample
 
-            self._compiled = fill_sample  # imported once: there is a call for every sample
+            self._fill = fill_sample
 
     def gradient(self, scores: Array, target: int, weight: float) -> list[float]:
         """Return the gradient of a sample with this class index and weight."""
-        if not has_numba():
+        if self._fill is None:
             return (-weight * self._kernel(target).gradient(scores[None])[0]).tolist()
-        out = np.empty(self._spec.n_classes)
-        self._fill(scores, target, weight, out, self._no_hessian)
+        out = np.empty(self._size)
+        self._fill(scores[None], target, weight, *self._table, out, self._no_hessian)
         return out.tolist()
 
     def hessian(self, scores: Array, target: int, weight: float) -> list[list[float]]:
         """Return the upper triangle of the Hessian, and zeros below it."""
-        if not has_numba():
+        if self._fill is None:
             total = self._kernel(target).curvature(scores[None]).total()
             return np.triu(-weight * total).tolist()
-        c = self._spec.n_classes
-        out = np.zeros((c, c))
-        self._fill(scores, target, weight, np.empty(c), out)
+        out = np.zeros((self._size, self._size))
+        self._fill(scores[None], target, weight, *self._table, np.empty(self._size), out)
         return out.tolist()
 
     def _kernel(self, target: int) -> SoftmaxKernel:
         return SoftmaxKernel(self._spec, np.array([target]))
-
-    def _fill(
-        self, scores: Array, target: int, weight: float, gradient: Array, hessian: Array
-    ) -> None:
-        self._compiled(
-            scores[None], target, weight, self._columns, self._plain, self._focus, gradient, hessian
-        )
