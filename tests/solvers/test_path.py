@@ -37,6 +37,24 @@ def test_warm_starts_save_iterations(monkeypatch):
     assert warm < 0.7 * cold
 
 
+def test_starts_are_closer_than_the_neighbours(monkeypatch):
+    starts = []
+
+    def recorded(problem, *arguments, start, **options):
+        starts.append(start)
+        return solve(problem, *arguments, start=start, **options)
+
+    monkeypatch.setattr("immax.solvers.path.solve", recorded)
+    grid = rows("immax", 3, [1e-2, 5e-3])
+    thetas = [solution.theta for _, solution in solve_grid(grid, tol=1e-9)]
+    assert starts[0] is None
+    np.testing.assert_array_equal(starts[1], thetas[0])
+    np.testing.assert_array_equal(starts[4], thetas[0])  # the first of a row: the one above
+    for i in (6, 7):  # the last two of the second row
+        missed, step = (np.abs(thetas[i] - other).max() for other in (starts[i], thetas[i - 1]))
+        assert missed < 0.05 * step
+
+
 def test_problems_are_taken_one_at_a_time():
     taken = []
 

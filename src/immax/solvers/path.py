@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
+
+import numpy as np
 
 from immax.arrays import Array
 from immax.solvers.memory import Memory
@@ -25,9 +28,10 @@ def solve_grid(
 ) -> Iterator[tuple[Problem[R], Solution]]:
     """Solve a grid of problems row by row, each with a warm start.
 
-    The start is the solution of the problem before, corrected by the change that the row above
-    shows at the same place; with a penalty that has kinks it is the solution above, whose zeros a
-    correction would fill. The problems of a row share a preconditioner.
+    The start is the solution of the problem before, plus the change that the row above shows at
+    the same place, plus what this prediction missed one place before. With a penalty that has
+    kinks it is the solution above, whose zeros a correction would fill. The problems of a row
+    share a preconditioner.
 
     Parameters
     ----------
@@ -78,34 +82,55 @@ class _Row:
     """The solutions of a row of problems, and their scores where they are known and small."""
 
     def __init__(self) -> None:
-        self._thetas: list[Array] = []
-        self._scores: list[Array | None] = []
+        self._points: list[_Point] = []
+        self._change: _Point | None = None  # of the row above, at the place of the next problem
+        self._missed: _Point | None = None  # by that change, one place before
 
     def append(self, theta: Array, scores: Array | None) -> None:
-        kept = scores is not None and scores.size <= MAX_SCORES
-        self._thetas.append(theta)
-        self._scores.append(scores if kept else None)
+        """Add the solution of the next problem."""
+        point = _Point(theta, scores if scores is None or scores.size <= MAX_SCORES else None)
+        if self._points:
+            step = point - self._points[-1]
+            self._missed = step if self._change is None else step - self._change
+        self._points.append(point)
 
     def neighbour(self, above: _Row) -> Array | None:
         """Return the solution above the next one, or else the one before it."""
-        known = above._thetas[len(self._thetas) :] or self._thetas[-1:]
-        return known[0] if known else None
+        known = above._points[len(self._points) :] or self._points[-1:]
+        return known[0].theta if known else None
 
     def extrapolate(self, above: _Row) -> tuple[Array | None, Array | None]:
         """Return a guess of the next solution, and its scores without a product with X.
 
         The first scores of a row are computed anew, so that rounding errors do not accumulate.
         """
-        i = len(self._thetas)
+        i = len(self._points)
         if i == 0:
-            return (above._thetas[0] if above._thetas else None), None
-        if not above._thetas:
-            last = self._scores[-1]
-            return self._thetas[-1], None if last is None else last.copy()
-        theta = self._thetas[-1] + above._thetas[i] - above._thetas[i - 1]
-        here, there, corner = self._scores[-1], above._scores[i], above._scores[i - 1]
-        if here is None or there is None or corner is None:
-            return theta, None
-        scores = there - corner
-        scores += here
-        return theta, scores
+            return self.neighbour(above), None
+        known = i < len(above._points)
+        self._change = above._points[i] - above._points[i - 1] if known else None
+        guess = self._points[-1]
+        for step in (self._change, self._missed):
+            guess = guess if step is None else guess + step
+        if guess is self._points[-1] and guess.scores is not None:
+            return guess.theta, guess.scores.copy()  # the solver overwrites them
+        return guess.theta, guess.scores
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A solution, or a difference of two, and its scores if they are known."""
+
+    theta: Array
+    scores: Array | None
+
+    def __add__(self, other: _Point) -> _Point:
+        return self._combine(np.add, other)
+
+    def __sub__(self, other: _Point) -> _Point:
+        return self._combine(np.subtract, other)
+
+    def _combine(self, operation: np.ufunc, other: _Point) -> _Point:
+        unknown = self.scores is None or other.scores is None
+        scores = None if unknown else operation(self.scores, other.scores)
+        return _Point(operation(self.theta, other.theta), scores)
