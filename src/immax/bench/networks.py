@@ -66,8 +66,9 @@ class ResNet(nn.Module):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, x: Tensor) -> Tensor:
-        out = self.stages(torch.relu(self.stem_norm(self.stem(x))))
-        return self.head(out.mean(dim=(2, 3)))
+        out = self.stages(torch.relu(self.stem_norm(self.stem(x)))).mean(dim=(2, 3))
+        with torch.autocast(x.device.type, enabled=False):  # small margins magnify rounded scores
+            return self.head(out.float())
 
 
 class MLP(nn.Module):
