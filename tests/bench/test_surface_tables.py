@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from immax.bench.outcomes import CellResult, HeldOutResult, Record
 from immax.bench.plan_file import parse_plan
 from immax.bench.run import run_cells
 from immax.bench.store import Store
@@ -29,7 +30,7 @@ def store(tmp_path_factory):
 
 def test_surfaces_are_read_in_order(store):
     found = read_surfaces(store.records())[0]
-    assert found.lams.tolist() == [0.1, 0.001]
+    assert found.settings.tolist() == [0.1, 0.001]
     assert found.powers.tolist() == [0.0, 0.5]
     assert found.train.shape == (2, 2, 2)
     points = store.records()[0].result.surface
@@ -42,7 +43,7 @@ def surfaces(metric, *runs):
     values = np.array([[own] for own in runs])
     train = np.full(values.shape, 0.9)
     tests = {("balanced", metric): values}
-    return Surfaces("made up", np.array([0.1]), np.array([0.0, 0.3]), train, tests)
+    return Surfaces("made up", "λ", np.array([0.1]), np.array([0.0, 0.3]), train, tests)
 
 
 def row(metric, *runs):
@@ -75,3 +76,61 @@ def test_lower_is_better_for_log_loss():
 
 def test_one_run_is_never_significant():
     assert row("accuracy", (0.5, 0.9))[3:] == ["90.00", "0.30: +40.00"]
+
+
+NETWORKS = {
+    "name": "networks",
+    "title": "Two powers and two numbers of epochs",
+    "runs": 2,
+    "models": ["softmax"],
+    "methods": ["ce", "immax", "ldam"],
+    "data": {"names": ["made_up_images"]},
+    "imbalance": {"kind": "long_tailed", "ratios": [10], "tests": ["balanced", "training"]},
+    "selection": {"each": True},
+    "grids": {
+        "ce": {"epochs": [5, 1]},
+        "immax": {"epochs": [5, 1], "power": [0.5, -0.5]},
+        "ldam": {"epochs": [5, 1], "C": [1.0]},
+    },
+}
+
+
+def network_records(left_out=lambda cell: False):
+    """Records whose log-loss says which run, number of epochs and power they are of."""
+    records = []
+    for cell in parse_plan(NETWORKS).cells():
+        power = 0.0 if cell.method == "ce" else cell.fixed_params.get("power", 99.0)
+        value = 100 * cell.run + 10 * cell.training.epochs + power
+        tests = {
+            "balanced": HeldOutResult({"accuracy": 0.5, "log_loss": value}),
+            "training": HeldOutResult({"accuracy": 1 - 0.1 / cell.training.epochs}),
+        }
+        if not left_out(cell):
+            records.append(Record(cell, "done", CellResult(tests=tests)))
+    return records
+
+
+def test_networks_with_fixed_powers_have_surfaces_over_epochs():
+    (found,) = read_surfaces(network_records())
+    assert (found.setting, found.settings.tolist()) == ("epochs", [1, 5])
+    assert found.powers.tolist() == [-0.5, 0.0, 0.5]
+    assert found.plain == 1
+    np.testing.assert_allclose(found.error(), [0.1, 0.02])
+    wanted = [[[100 * run + 10 * e + t for t in (-0.5, 0, 0.5)] for e in (1, 5)] for run in (0, 1)]
+    np.testing.assert_allclose(found.tests["balanced", "log_loss"], wanted)
+    assert np.isnan(found.tests["balanced", "ece"]).all()
+    table = surface_table(found, "balanced", "log_loss")
+    assert table.header[:2] == ["epochs", "training error, %"]
+    assert [own[:2] for own in table.rows] == [["1", "10.00"], ["5", "2.00"]]
+
+
+def test_networks_of_a_run_that_lacks_a_power_are_left_out():
+    part = network_records(lambda cell: cell.run == 0 and cell.fixed_params.get("power") == 0.5)
+    (found,) = read_surfaces(part)
+    assert found.train.shape == (1, 2, 3)
+    assert found.tests["balanced", "log_loss"].min() == 100 + 10 - 0.5
+
+
+def test_networks_without_equal_margins_or_other_powers_have_no_surface():
+    assert read_surfaces(network_records(lambda cell: cell.method == "ce")) == []
+    assert read_surfaces(network_records(lambda cell: cell.method == "immax")) == []

@@ -14,7 +14,7 @@ def surfaces():
     )
     tests = {("balanced", "accuracy"): accuracy, ("balanced", "log_loss"): accuracy}
     train = np.array([[[0.9, 0.9, 0.9], [1.0, 1.0, 1.0]]] * 2)
-    return Surfaces("made up", np.array([0.1, 0.01]), np.array([0.0, 0.25, 0.5]), train, tests)
+    return Surfaces("made up", "λ", np.array([0.1, 0.01]), np.array([0.0, 0.25, 0.5]), train, tests)
 
 
 def test_a_line_for_each_power_but_zero(surfaces, ax):
@@ -51,6 +51,6 @@ def test_a_panel_for_each_data_set(surfaces, tmp_path):
 
 def test_one_run_has_no_deviation(surfaces, ax):
     tests = {key: values[:1] for key, values in surfaces.tests.items()}
-    one = Surfaces("one", surfaces.lams, surfaces.powers, surfaces.train[:1], tests)
+    one = Surfaces("one", "λ", surfaces.settings, surfaces.powers, surfaces.train[:1], tests)
     SurfacesDisplay.from_surfaces([one], "balanced", "accuracy").plot([ax])
     assert not ax.containers[0].has_yerr

@@ -14,6 +14,7 @@ from immax.arrays import Array
 from immax.bench.cells import Cell, EstimatorCell, NetworkCell, Params, TrialCell
 from immax.bench.data import Split, load_split
 from immax.bench.outcomes import CellResult, HeldOutResult
+from immax.bench.sections import TRAINING
 from immax.bench.store import Store
 from immax.bench.surfaces import surface
 from immax.evaluation.aim_search import AimedClassifier
@@ -158,7 +159,7 @@ def _evaluate(
         shares = split.counts / split.counts.sum()
         return HeldOutResult(measure_by_shares(y, predicted, proba, shares))
     metrics = measure(y, predicted, proba, len(split.class_names))
-    kept = (None, None) if name in (HELD_OUT, "training") else (predicted, y)
+    kept = (None, None) if name in (HELD_OUT, TRAINING) else (predicted, y)
     return HeldOutResult(metrics, *kept)
 
 

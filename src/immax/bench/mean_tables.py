@@ -165,5 +165,7 @@ def _format_difference(differences: Vector, metric: str) -> str:
         return "–"
     digits = METRICS[metric].digits
     d = METRICS[metric].factor * differences
+    if d.size < 2:
+        return f"{d[0]:+.{digits}f}"
     low, high = paired_interval(d)
     return f"{d.mean():+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"

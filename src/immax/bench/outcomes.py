@@ -12,7 +12,15 @@ from immax.arrays import Array
 from immax.bench.cells import Cell
 from immax.evaluation.estimators import Chosen
 
-__all__ = ["CellResult", "HeldOutResult", "Labels", "PlanResults", "Record", "SurfacePoint"]
+__all__ = [
+    "CellResult",
+    "HeldOutResult",
+    "Labels",
+    "Metrics",
+    "PlanResults",
+    "Record",
+    "SurfacePoint",
+]
 
 Json: TypeAlias = dict[str, Any]
 Metrics: TypeAlias = Mapping[str, float]

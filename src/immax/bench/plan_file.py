@@ -10,7 +10,7 @@ from typing import Any
 
 from immax.bench.cells import Grid
 from immax.bench.plan import RECIPE, Plan
-from immax.bench.sections import DataPlan, ImbalancePlan, TrainingPlan
+from immax.bench.sections import TRAINING, DataPlan, ImbalancePlan, TrainingPlan
 from immax.datasets.registry import COLLECTIONS, READERS
 from immax.errors import WrongCall
 from immax.evaluation.box_search import box_points
@@ -22,7 +22,7 @@ from immax.validation import nearest
 __all__ = ["PlanError", "load_plan", "parse_plan"]
 
 KINDS = ("none", "long_tailed", "step", "one_vs_rest")
-TESTS = ("imbalanced", "balanced", "weighted", "training")
+TESTS = ("imbalanced", "balanced", "weighted", TRAINING)
 DATA = (*READERS, *COLLECTIONS, "table", "made_up_images")
 TOP = {
     "name": str,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DataPlan", "ImbalancePlan", "TrainingPlan"]
+__all__ = ["TRAINING", "DataPlan", "ImbalancePlan", "TrainingPlan"]
+
+TRAINING = "training"
+"""The name of the training set among the test sets."""
 
 
 @dataclass(frozen=True)

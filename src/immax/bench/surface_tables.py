@@ -1,15 +1,17 @@
-"""Tables of surfaces over λ and power, which show when margins help."""
+"""Tables of surfaces over λ, or epochs, and power, which show when margins help."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.bench.outcomes import Record, SurfacePoint
+from immax.bench.cells import NetworkCell
+from immax.bench.outcomes import Metrics, Record
 from immax.bench.results import column_of
+from immax.bench.sections import TRAINING
 from immax.bench.table import Table, bold
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.statistics import paired_interval, paired_p
@@ -26,17 +28,20 @@ class Surfaces:
     Parameters
     ----------
     name : str
-    lams : ndarray of shape (n_lams,)
-        In descending order.
+    setting : str
+        What makes the training error small: "λ" or "epochs".
+    settings : ndarray of shape (n_settings,)
+        Values of λ in descending order, or numbers of epochs in ascending order.
     powers : ndarray of shape (n_powers,)
-    train : ndarray of shape (n_runs, n_lams, n_powers)
+    train : ndarray of shape (n_runs, n_settings, n_powers)
         Accuracy on the training set.
-    tests : dict of (str, str) to ndarray of shape (n_runs, n_lams, n_powers)
+    tests : dict of (str, str) to ndarray of shape (n_runs, n_settings, n_powers)
         Metrics by test set and name of the metric.
     """
 
     name: str
-    lams: Array
+    setting: str
+    settings: Array
     powers: Array
     train: Array
     tests: dict[tuple[str, str], Array]
@@ -47,11 +52,11 @@ class Surfaces:
         return int(np.abs(self.powers).argmin())
 
     def error(self) -> Array:
-        """Return the training error with equal margins, for each λ.
+        """Return the training error with equal margins, for each setting.
 
         Returns
         -------
-        ndarray of shape (n_lams,)
+        ndarray of shape (n_settings,)
         """
         return np.asarray(1 - self.train[:, :, self.plain].mean(axis=0))
 
@@ -64,12 +69,23 @@ class Surfaces:
 
         Returns
         -------
-        ndarray of shape (n_runs, n_lams, n_powers)
+        ndarray of shape (n_runs, n_settings, n_powers)
             Positive where a power is better.
         """
         values = self.tests[test, metric]
         sign = METRICS[metric].sign
         return np.asarray(sign * (values - values[:, :, self.plain : self.plain + 1]))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A fit or a training of one run with one setting and one power."""
+
+    run: int
+    setting: float
+    power: float
+    train: float
+    tests: dict[str, Metrics]
 
 
 def read_surfaces(records: Sequence[Record]) -> list[Surfaces]:
@@ -78,37 +94,66 @@ def read_surfaces(records: Sequence[Record]) -> list[Surfaces]:
     Parameters
     ----------
     records : sequence of Record
+        Cells of the model "surface", and networks that were trained with margins of mean one and
+        fixed powers: those runs are taken that have been trained with every power and number of
+        epochs, and with cross-entropy, which has equal margins.
 
     Returns
     -------
     list of Surfaces
     """
-    groups: dict[str, list[tuple[SurfacePoint, ...]]] = {}
+    linear: dict[str, list[_Point]] = {}
+    networks: dict[str, list[_Point]] = {}
     for record in records:
-        if record.result.surface:
-            name = f"{column_of(record.cell)}, {record.cell.data.features}"
-            groups.setdefault(name, []).append(record.result.surface)
-    return [_collect(name, runs) for name, runs in groups.items()]
+        cell, result = record.cell, record.result
+        if result.surface:
+            points = linear.setdefault(f"{column_of(cell)}, {cell.data.features}", [])
+            run = max((point.run for point in points), default=-1) + 1
+            points += [_Point(run, p.lam, p.power, p.train, dict(p.tests)) for p in result.surface]
+        elif isinstance(cell, NetworkCell) and TRAINING in result.tests:
+            power = _power(cell)
+            if power is not None:
+                metrics = {name: test.metrics for name, test in result.tests.items()}
+                train = metrics.pop(TRAINING)["accuracy"]
+                point = _Point(cell.run, cell.training.epochs, power, train, metrics)
+                networks.setdefault(f"{column_of(cell)}, {cell.model}", []).append(point)
+    surfaces = [_collect(name, "λ", points) for name, points in linear.items()]
+    surfaces += [_collect(name, "epochs", points) for name, points in networks.items()]
+    return [own for own in surfaces if own.powers.size > 1 and 0.0 in own.powers and len(own.train)]
 
 
-def _collect(name: str, runs: Sequence[Sequence[SurfacePoint]]) -> Surfaces:
-    lams = np.array(sorted({point.lam for point in runs[0]}, reverse=True))
-    powers = np.array(sorted({point.power for point in runs[0]}))
-    train = np.zeros((len(runs), lams.size, powers.size))
-    tests: dict[tuple[str, str], Array] = {}
-    for run, points in enumerate(runs):
-        for point in points:
-            at = run, int(np.argmax(lams == point.lam)), int(np.argmax(powers == point.power))
-            train[at] = point.train
-            for test, metrics in point.tests.items():
-                for metric in METRICS:
-                    values = tests.setdefault((test, metric), np.full(train.shape, np.nan))
-                    values[at] = metrics.get(metric, np.nan)
-    return Surfaces(name, lams, powers, train, tests)
+def _power(cell: NetworkCell) -> float | None:
+    """Return the power of a network's margins, if they have mean one and were not selected."""
+    if cell.method == "ce":
+        return 0.0
+    params = dict(cell.fixed_params)
+    return params["power"] if cell.method == "immax" and set(params) == {"power"} else None
+
+
+def _collect(name: str, setting: str, points: Iterable[_Point]) -> Surfaces:
+    by_place = {(point.run, point.setting, point.power): point for point in points}
+    settings = sorted({value for _, value, _ in by_place}, reverse=setting == "λ")
+    powers = sorted({power for _, _, power in by_place})
+    runs = [
+        run
+        for run in sorted({run for run, _, _ in by_place})
+        if all((run, value, power) in by_place for value in settings for power in powers)
+    ]
+    shape = len(runs), len(settings), len(powers)
+    grid = [by_place[run, value, power] for run in runs for value in settings for power in powers]
+    train = np.array([point.train for point in grid]).reshape(shape)
+    tests = {
+        (test, metric): np.array([point.tests[test].get(metric, np.nan) for point in grid]).reshape(
+            shape
+        )
+        for test in (grid[0].tests if grid else ())
+        for metric in METRICS
+    }
+    return Surfaces(name, setting, np.array(settings), np.array(powers), train, tests)
 
 
 def surface_table(surfaces: Surfaces, test: str, metric: str) -> Table:
-    """Return means over runs for every λ and power.
+    """Return means over runs for every setting and power.
 
     Parameters
     ----------
@@ -118,23 +163,24 @@ def surface_table(surfaces: Surfaces, test: str, metric: str) -> Table:
     Returns
     -------
     Table
-        A row for each λ. The best power of a row is bold if it differs significantly from zero, by
-        a paired test over the runs at the level 0.05, not corrected for the number of powers.
+        A row for each setting. The best power of a row is bold if it differs significantly from
+        zero, by a paired test over the runs at the level 0.05, not corrected for the number of
+        powers.
     """
     values, gains = surfaces.tests[test, metric], surfaces.gains(test, metric)
     factor, digits = METRICS[metric].factor, METRICS[metric].digits
     rows = []
-    for i, lam in enumerate(surfaces.lams):
+    for i, setting in enumerate(surfaces.settings):
         means = values[:, i].mean(axis=0)
         best = int((METRICS[metric].sign * means).argmax())
-        row = [f"{lam:g}", f"{100 * surfaces.error()[i]:.2f}"]
+        row = [f"{setting:g}", f"{100 * surfaces.error()[i]:.2f}"]
         row += [f"{factor * mean:.{digits}f}" for mean in means]
         own = gains[:, i, best]
         if best != surfaces.plain and len(own) > 1 and paired_p(own) < LEVEL:
             row[2 + best] = bold(row[2 + best])
         row.append("–" if best == surfaces.plain else _gain(surfaces.powers[best], own, metric))
         rows.append(row)
-    header = ["λ", "training error, %"]
+    header = [surfaces.setting, "training error, %"]
     header += [f"t = {power:.2f}" for power in surfaces.powers]
     title = f"{surfaces.name}, {test} test, {metric}, {len(values)} runs"
     return Table(title, [*header, "best t: gain over t = 0"], rows)

@@ -11,10 +11,12 @@ from immax.bench.mean_tables import difference_table, mean_table
 from immax.bench.outcomes import Record
 from immax.bench.rank_tables import rank_table
 from immax.bench.results import Results
+from immax.bench.sections import TRAINING
 from immax.bench.table import Table
 
 __all__ = ["MANY", "long_csv", "result_tables"]
 
+OF_TRAINING = ("accuracy", "log_loss")  # the metrics that tables show of the training set
 MANY = 12
 """The number of data sets from which on tables show ranks instead of a column for each."""
 
@@ -32,10 +34,13 @@ def result_tables(results: Results, metric: str, reference: str) -> list[Table]:
     Returns
     -------
     list of Table
+        Of the training set, only for accuracy and log-loss.
     """
     tables = []
     for model in results.models:
         for test in results.tests:
+            if test == TRAINING and metric not in OF_TRAINING:
+                continue
             if len(results.columns) >= MANY:
                 tables.append(rank_table(results, model, test, metric, reference).table)
                 continue

@@ -33,9 +33,9 @@ class SurfacePanel:
     ----------
     name : str
         The name of the data set.
-    training_error : ndarray of shape (n_lams,)
-        Training error with equal margins in percent, one for each λ.
-    gains : dict of float to ndarray of shape (n_runs, n_lams)
+    training_error : ndarray of shape (n_settings,)
+        Training error with equal margins in percent, one for each λ or number of epochs.
+    gains : dict of float to ndarray of shape (n_runs, n_settings)
         For each power of the class counts, the gain over equal margins, positive if better.
     """
 
@@ -72,7 +72,7 @@ class SurfacesDisplay(Display):
         Parameters
         ----------
         surfaces : sequence of Surfaces
-            Results for every λ and power, one for each data set.
+            Results for every λ (or number of epochs) and power, one for each data set.
         test : str
             The test set, such as ``"balanced"``.
         metric : str
@@ -156,7 +156,8 @@ def plot_surfaces(
     Parameters
     ----------
     surfaces : sequence of Surfaces
-        Results for every λ and power, one for each data set; each has a panel.
+        Results for every λ (or number of epochs) and power, one for each data set, which has a
+        panel.
     test : str
         The test set, such as ``"balanced"``.
     metric : str
