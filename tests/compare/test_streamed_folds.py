@@ -7,6 +7,7 @@ from mixed_table import mixed_table
 from immax.compare import Protocol
 from immax.compare.fold_cache import FoldCache
 from immax.compare.streamed_folds import StreamedFolds, hashed_splits
+from immax.compare.training_rows import TrainingRows
 from immax.tabular.streamed_table import open_streamed
 
 PROTOCOL = Protocol(folds=2, max_repeats=2, search_rows=500)
@@ -59,3 +60,19 @@ def test_no_fold_begins_when_the_time_is_over(table):
     runner = _runner(table, FoldCache(None, ""), time_limit=1e-9)
     runner.run()
     assert runner.results == {"logistic": {}, "weights": {}}
+
+
+def test_the_only_method_that_is_left_may_fail(table, tmp_path, monkeypatch):
+    cache = FoldCache(tmp_path, "here")
+    found = table.fit_fold_pipelines(PROTOCOL.folds, PROTOCOL.seed)
+    StreamedFolds(table, found, ["logistic"], PROTOCOL, cache).run()
+
+    def fail(*_):
+        raise ValueError("no such weights\nwithin these lines")
+
+    monkeypatch.setattr(TrainingRows, "choose", fail)
+    runner = _runner(table, cache)
+    runner.run()
+    assert runner.failed == {"weights": "no such weights"}
+    assert sorted(runner.results["logistic"]) == [0, 1]
+    assert runner.results["weights"] == {}

@@ -172,6 +172,8 @@ class StreamedFolds:
                     raise
                 self.failed[name] = str(error).strip().partition("\n")[0]
             seconds[name] = time.perf_counter() - start
+        if not chosen:
+            return {}
         self._running, start = (), time.perf_counter()
         models = [own.model for own in chosen.values()]
         rows.fit(models)
