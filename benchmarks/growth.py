@@ -1,6 +1,7 @@
 """How time and memory of a fit grow with the number of rows: in memory, streamed, on Dask.
 
     python benchmarks/growth.py [--rows 10000 100000 1000000 10000000] [--columns 20] [--quick]
+        [--picture growth.svg]
 
 The data are a folder of Parquet files. Every fit is a process of its own, which reads the files
 itself; its processor seconds (with those of a Dask cluster inside it) and the peak of its resident
@@ -67,11 +68,31 @@ def run_one(way: str, folder: Path) -> None:
     print(json.dumps([time.process_time() - begin, peak_memory(), rounds]))
 
 
+def draw(measured: dict[str, list[tuple[int, float, float]]], path: Path) -> None:
+    """Draw processor seconds and peak memory against the number of rows."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3.4), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for way, points in measured.items():
+        rows, seconds, memory = zip(*points, strict=True)
+        panels[0].loglog(rows, seconds, marker="o", label=way)
+        panels[1].loglog(rows, memory, marker="o", label=way)
+    for panel, label in zip(panels, ("processor seconds", "peak memory, MiB"), strict=True):
+        panel.set(xlabel="rows", ylabel=label)
+        panel.grid(alpha=0.3)
+    panels[0].legend()
+    with matplotlib.rc_context({"svg.hashsalt": "immax"}):
+        figure.savefig(path, metadata={"Date": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10**k for k in range(4, 8)])
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="10,000 and 100,000 rows")
+    parser.add_argument("--picture", type=Path, help="draw the figures into this file")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -87,6 +108,7 @@ def main() -> None:
     )
     print("| rows | fit | processor seconds | peak MiB | rounds |")
     print("| --- | --- | --- | --- | --- |")
+    measured: dict[str, list[tuple[int, float, float]]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "warm").mkdir()
         write_table(Path(name) / "warm", 1000, options.columns)
@@ -98,10 +120,13 @@ def main() -> None:
                 command = [sys.executable, __file__, "--one", way, str(folder)]
                 done = subprocess.run(command, capture_output=True, text=True, check=True)
                 seconds, peak, rounds = json.loads(done.stdout.splitlines()[-1])
+                measured[way].append((n_rows, seconds, peak))
                 print(
                     f"| {n_rows:,} | {way} | {seconds:.2f} | {peak:.0f} | {rounds or ''} |",
                     flush=True,
                 )
+    if options.picture:
+        draw(measured, options.picture)
 
 
 if __name__ == "__main__":
