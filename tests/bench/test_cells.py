@@ -66,6 +66,14 @@ def test_results_of_an_earlier_loss_are_those_of_other_cells(method, model):
         assert before.to_json() == content
 
 
+def test_results_of_tables_that_were_thinned_otherwise_are_those_of_other_cells():
+    plan = load_plan(ROOT / "experiments" / "aims.toml")
+    own = replace(plan, models=("linear",), methods=("ce",)).cells()[0]
+    all_rows = replace(plan, data=replace(plan.data, max_rows=0), models=("linear",))
+    assert own.revision == 2
+    assert replace(all_rows, methods=("ce",)).cells()[0].revision == 1
+
+
 def test_labels_and_groups():
     variant = Variant(kind="long_tailed", ratio=100.0)
     assert cell("ce", 2, variant).label() == "cifar10 long_tailed 100.0 linear ce run 2"

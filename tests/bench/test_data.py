@@ -1,10 +1,13 @@
 """The data of cells."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from immax.bench.cells import DataSpec, EstimatorCell, Variant
 from immax.bench.data import load_split
+from immax.datasets.registry import COLLECTIONS
 from immax.evaluation.selection import Selection
 
 
@@ -61,3 +64,23 @@ def test_tables_are_split_into_outer_folds(tmp_path):
         assert found.X.shape == (40, 3)  # a number, and a column for each kind
         sizes += len(found.tests["imbalanced"][1])
     assert sizes == 60
+
+
+def test_large_tables_are_thinned_to_the_same_shares(monkeypatch):
+    y = np.repeat([0, 1, 2, 3], [6000, 2955, 30, 15])
+    X = np.arange(len(y), dtype=float)[:, None]
+    collection = SimpleNamespace(load=lambda _: (X, y, ("a", "b", "c", "d")))
+    monkeypatch.setitem(COLLECTIONS, "keel", collection)
+    cell = EstimatorCell(
+        DataSpec("keel", folds=5, max_rows=3000),
+        Variant(set_name="large, made up", fold=0),
+        ("imbalanced",),
+        "linear",
+        "ce",
+        Selection(),
+        {},
+        0,
+    )
+    found = load_split(cell, None, 0, flat=True)
+    counts = found.counts + np.bincount(found.tests["imbalanced"][1])
+    assert counts.tolist() == [2000, 985, 10, 10]  # a third of each class, and at least ten

@@ -36,6 +36,9 @@ def content(**changes):
         ({"data": {}}, r"\[data\] is incomplete"),
         ({"data": {"names": ["mnist"], "share": 2}}, r"data.share must be above 0"),
         ({"data": {"names": ["mnist"], "size": -1}}, r"data.size must be 0 or more; got -1"),
+        ({"data": {"names": ["keel"], "share": 0.5}}, r"data.share is for images, not for 'keel'"),
+        ({"data": {"names": ["keel"], "max_rows": -1}}, r"data.max_rows must be 0 or more"),
+        ({"data": {"names": ["mnist"], "max_rows": 9}}, r"data.max_rows is for keel and multi"),
         ({"grids": {"ce": {"epochs": [2]}}}, r"grids.ce.epochs needs selection.each = true"),
         (
             {"models": ["mlp"], "selection": {"each": True}, "grids": {"ce": {"epochs": [1.5]}}},

@@ -118,8 +118,8 @@ class Cell:
     model, method : str
         Names of ``immax.evaluation.estimators``.
     revision : int, default=1
-        The revision of the method's loss in the catalogue: results of an earlier one are those of
-        another cell.
+        The revision of the method's loss in the catalogue, and of how its data are thinned:
+        results of an earlier one are those of another cell.
     """
 
     stage: ClassVar[str] = "final"

@@ -158,8 +158,7 @@ def _table(
     if name in COLLECTIONS:
         X, y, names = COLLECTIONS[name].load(own)
         if max_rows is not None and len(y) > max_rows:
-            shares = np.maximum(max_rows / len(y), np.minimum(FEWEST / np.bincount(y), 1))
-            kept = keep_shares(y, shares, random_state=0)
+            kept = _thinned(y, max_rows)
             X, y = X[kept], y[kept]
         return X, y, names
     frame, labels = datasets.read_table(own, target)
@@ -169,6 +168,15 @@ def _table(
         frame = get_dummies(frame, dtype=float)
     classes, codes = np.unique(labels.astype(str), return_inverse=True)
     return frame.to_numpy(dtype=float), codes, tuple(classes.tolist())
+
+
+def _thinned(y: Array, max_rows: int) -> Array:
+    """Return about so many rows: the same share of every class, but at least a few of each."""
+    counts = np.bincount(y)
+    sizes = np.maximum(np.round(counts * max_rows / len(y)), np.minimum(counts, FEWEST)).astype(int)
+    rng = np.random.default_rng(0)
+    kept = [rng.permutation(np.flatnonzero(y == k))[:size] for k, size in enumerate(sizes)]
+    return np.sort(np.concatenate(kept))
 
 
 def _table_split(data: DataSpec, variant: Variant, data_dir: str | None, run: int) -> Split:

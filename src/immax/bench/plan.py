@@ -24,6 +24,7 @@ from immax.losses.catalog import METHODS
 
 __all__ = ["Plan"]
 
+THINNING_REVISION = 1  # before, tables of more than max_rows rows became balanced ones
 RECIPE = ("epochs", "lr")  # what grids may vary where every point is reported
 
 
@@ -126,7 +127,7 @@ class Plan:
         self, data: DataSpec, variant: Variant, tests: tuple[str, ...], model: str, method: str
     ) -> list[Cell]:
         common = (data, variant, tests, model, method, self.selection, self._grid(model, method))
-        revision = _revision(method)
+        revision = _revision(method, data)
         return [EstimatorCell(*common, run, revision=revision) for run in self.seeds]
 
     def _network_cells(
@@ -139,7 +140,7 @@ class Plan:
         if self.selection.each:
             return self._point_cells(*common[:-1], grid)
         points = tuple(grid_points(method, grid, self.selection.trials))
-        folds, revision = self.selection.folds, _revision(method)
+        folds, revision = self.selection.folds, _revision(method, data)
         trials: list[Cell] = [
             TrialCell(*common, point, folds, fold, revision=revision)
             for point in points
@@ -168,7 +169,7 @@ class Plan:
             for epochs in grid.get("epochs", (self.training.epochs,))
             for lr in grid.get("lr", (self.training.lr,))
         ]
-        scoring, revision = self.selection.scoring, _revision(method)
+        scoring, revision = self.selection.scoring, _revision(method, data)
         return [
             NetworkCell(
                 data,
@@ -209,6 +210,7 @@ class Plan:
         return digest_cells([cell.id for cell in self.cells()])
 
 
-def _revision(method: str) -> int:
-    """Return the revision of a method's loss; methods outside of the catalogue have none."""
-    return METHODS[method].revision if method in METHODS else 1
+def _revision(method: str, data: DataSpec) -> int:
+    """Return the revision of a method's loss, plus that of how data are thinned."""
+    own = METHODS[method].revision if method in METHODS else 1
+    return own + (THINNING_REVISION if data.max_rows else 0)

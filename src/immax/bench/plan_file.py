@@ -245,6 +245,13 @@ def _check_data(plan: Plan) -> None:
         raise PlanError(f"data.size must be 0 or more; got {data.size}")
     if not 0 < data.share <= 1:
         raise PlanError(f"data.share must be above 0 and at most 1; got {data.share}")
+    tables = [name for name in data.names if name == "table" or name in COLLECTIONS]
+    if data.share < 1 and tables:
+        raise PlanError(f"data.share is for images, not for {tables[0]!r}")
+    if data.max_rows < 0:
+        raise PlanError(f"data.max_rows must be 0 or more; got {data.max_rows}")
+    if data.max_rows and set(data.names) - set(COLLECTIONS):
+        raise PlanError(f"data.max_rows is for {' and '.join(COLLECTIONS)} alone")
     for kind in data.features:
         _among("data.features", kind, ("pixels", "patches"))
     if len(data.features) not in (1, len(data.names)):
