@@ -76,7 +76,7 @@ class Problem(Generic[R_co]):
         """The precision of the features and of ``theta``."""
         return self.X.dtype
 
-    @property
+    @cached_property
     def is_sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
         return bool(sparse.issparse(self.X))
