@@ -10,7 +10,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled.compiler import jit
-from immax.compiled.softmax import LOWEST, REDUCTION, buffer_size
+from immax.compiled.softmax import LOWEST, REDUCTION, buffer_size, excess_over_one
 from immax.compiled.vector_math import (
     FAST,
     exp_of_negative,
@@ -92,8 +92,7 @@ def _fill_rows(
         _exponentiate(z, exponentials)
         mine = exp_of_negative(own)
         others = _sum(exponentials)
-        # The sum of all is at least one, and exactly `others` more if the target is on top.
-        excess[i] = others - (one - mine)
+        excess[i] = excess_over_one(others, mine, one)
         factor = slope[t] * share / (others + mine)
         _write(exponentials, factor, gradient, i)
         gradient[i, t] = -factor * others
