@@ -127,7 +127,9 @@ class MultiplierMethod(Solver[KinkedRisk]):
                 accuracy = 0.1 * accuracy if solution.n_iter == 0 else accuracy
             previous = relative
         if memory is not None:
-            memory.multipliers = Multipliers(multipliers, solved) if solved else None
+            memory.multipliers = None
+            if multipliers is not None and solved:
+                memory.multipliers = Multipliers(multipliers, solved)
         return Solution(best, value, value - dual, n_iter, converged)
 
 
