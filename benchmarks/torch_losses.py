@@ -2,9 +2,11 @@
 
 For each method, the ratio of its time to that of eager cross-entropy is printed, eager and
 compiled, and for the largest shape the peak memory above the logits. The losses take turns, so
-that other load on the machine affects all of them; times are medians.
+that other load on the machine affects all of them; times are medians. With --cpu they are the
+shortest CPU times of one thread, which other work on the machine changes less.
 
     python benchmarks/torch_losses.py [--shapes 1024x10 …] [--methods immax …] [--no-compile]
+        [--cpu] [--memory]
 """
 
 from __future__ import annotations
@@ -57,20 +59,21 @@ def data(shape: str) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
     return logits, target, np.geomspace(5000, 5, c)
 
 
-def medians(
-    losses: dict[str, Loss], logits: torch.Tensor, target: torch.Tensor
+def typical_times(
+    losses: dict[str, Loss], logits: torch.Tensor, target: torch.Tensor, cpu: bool = False
 ) -> dict[str, float]:
-    """Return the median time of a forward and a backward pass in microseconds."""
+    """Return the median, or least CPU, time of a forward and a backward pass in microseconds."""
+    clock, typical = (time.process_time, min) if cpu else (time.perf_counter, statistics.median)
     times: dict[str, list[float]] = {name: [] for name in losses}
     rounds = int(np.clip(2e8 / logits.numel(), 7, 600))
     for turn in range(rounds + 3):
         for name, loss in losses.items():
             logits.grad = None
-            start = time.perf_counter()
+            start = clock()
             loss(logits, target).backward()
             if turn >= 3:
-                times[name].append(time.perf_counter() - start)
-    return {name: 1e6 * statistics.median(values) for name, values in times.items()}
+                times[name].append(clock() - start)
+    return {name: 1e6 * typical(values) for name, values in times.items()}
 
 
 def peak(method: str, shape: str) -> float:
@@ -89,12 +92,12 @@ def measure_peak(method: str, shape: str) -> None:
     print(peak_mib(lambda: loss(logits, target).backward()))
 
 
-def compare(shape: str, methods: list[str], with_compiler: bool) -> None:
+def compare(shape: str, methods: list[str], with_compiler: bool, cpu: bool) -> None:
     """Print the time of every loss relative to eager cross-entropy."""
     logits, target, counts = data(shape)
     eager: dict[str, Loss] = {name: METHODS[name](counts) for name in methods}
-    times = medians(
-        {"cross_entropy": F.cross_entropy, "naive": naive(counts)} | eager, logits, target
+    times = typical_times(
+        {"cross_entropy": F.cross_entropy, "naive": naive(counts)} | eager, logits, target, cpu
     )
     reference = times.pop("cross_entropy")
     straight = times.pop("naive") / reference
@@ -108,7 +111,7 @@ def compare(shape: str, methods: list[str], with_compiler: bool) -> None:
             fused[name] = torch.compile(loss, fullgraph=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compiled = medians(fused, logits, target)
+            compiled = typical_times(fused, logits, target, cpu)
         reference_then = compiled.pop("cross_entropy")
         compiled = {name: value / reference_then for name, value in compiled.items()}
         print(f"    compiled cross-entropy {compiled['compiled cross_entropy']:.2f}")
@@ -125,19 +128,22 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", default=SHAPES)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peak:
         measure_peak(options.peak, options.shapes[0])
         return
+    if options.cpu:
+        torch.set_num_threads(1)
     print(
         f"immax {immax.__version__}, PyTorch {torch.__version__}, Python "
         f"{platform.python_version()}, {torch.get_num_threads()} threads; ratios to eager "
         "cross-entropy, forward and backward"
     )
     for shape in options.shapes:
-        compare(shape, options.methods, not options.no_compile)
+        compare(shape, options.methods, not options.no_compile, options.cpu)
     if options.memory:
         shape = options.shapes[-1]
         for method in ("cross_entropy", *options.methods):

@@ -68,7 +68,7 @@ def test_any_smooth_solver_minimises_the_envelopes():
     assert newton.objective == pytest.approx(lbfgs.objective, rel=2e-6)
     assert newton.n_iter < lbfgs.n_iter
     np.testing.assert_array_equal(lbfgs.theta, same.theta)
-    assert MultiplierMethod().inner == Newton()
+    assert MultiplierMethod().inner == Newton(stopping="estimate")
 
 
 def test_smooth_risks_are_not_supported():

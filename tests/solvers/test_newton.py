@@ -38,6 +38,16 @@ def test_smooth_solvers_reach_the_optimum_of_scipy(kind, c, intercept):
             assert solution.gap is None
 
 
+def test_estimates_do_without_settled_biases():
+    problem = make_problem("immax", 3)
+    certified, estimated = (
+        Newton(tol=1e-7, stopping=stopping).solve(problem) for stopping in ("gap", "estimate")
+    )
+    assert estimated.gap is None
+    assert estimated.converged
+    assert estimated.objective == pytest.approx(certified.objective, rel=1e-7)
+
+
 @pytest.mark.parametrize("kind", ["immax", "focal", "exponential-sum"])
 def test_hessian_by_finite_differences(kind):
     problem = make_problem(kind, 3)

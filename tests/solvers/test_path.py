@@ -37,6 +37,13 @@ def test_warm_starts_save_iterations(monkeypatch):
     assert warm < 0.7 * cold
 
 
+def test_kinks_begin_with_the_multipliers_above(monkeypatch):
+    grid = rows("hinge-max", 2, [1e-2, 5e-3, 2e-3])
+    warm = sum(solution.n_iter for _, solution in solve_grid(grid))
+    monkeypatch.setattr("immax.solvers.path._Row.multipliers", lambda row, above: None)
+    assert warm < 0.8 * sum(solution.n_iter for _, solution in solve_grid(grid))
+
+
 def test_starts_are_closer_than_the_neighbours(monkeypatch):
     starts = []
 

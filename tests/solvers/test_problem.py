@@ -31,6 +31,18 @@ def test_scores_and_their_adjoint(convert, c, intercept):
     assert problem.objective(theta) == pytest.approx(risk + problem.penalty(theta))
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+def test_another_risk_on_the_same_features(convert):
+    X, y, weight = make_data(2)
+    problem = Problem(convert(X), make_risk("immax", 2, y, weight), 0.1, fit_intercept=False)
+    other = make_risk("hinge-max", 2, y, weight)
+    changed = problem.with_risk(other, lam=0.3)
+    assert changed == Problem(problem.X, other, 0.3, False)
+    assert problem.with_risk(other).lam == 0.1
+    theta = np.ones(problem.shape)
+    np.testing.assert_array_equal(changed.scores(theta), problem.scores(theta))
+
+
 def test_what_is_smooth():
     assert is_smooth(make_problem("immax", 2))
     assert not is_smooth(make_problem("hinge-max", 2))

@@ -137,8 +137,8 @@ def test_modules_use_it(batch, monkeypatch):
     assert criterion(logits, target).item() == pytest.approx(expected, rel=1)
 
 
-@pytest.mark.parametrize(("threads", "compiled"), [(1, True), (2, False)])
-def test_several_threads_of_pytorch_take_middling_batches(threads, compiled, monkeypatch):
+@pytest.mark.parametrize(("threads", "compiled"), [(1, True), (2, True), (4, False)])
+def test_many_threads_of_pytorch_take_middling_batches(threads, compiled, monkeypatch):
     calls = []
     monkeypatch.setattr(quick, "has_numba", lambda: True)
     monkeypatch.setattr(quick, "_compiled_mean", lambda *_: calls.append(1))

@@ -113,6 +113,12 @@ def adjust_row(
 
 
 @jit(inline="always")
+def excess_over_one(others: float, own: float, one: float) -> float:
+    """Return the sum of all exponentials minus one: exactly ``others`` if the target is on top."""
+    return others - (one - own)
+
+
+@jit(inline="always")
 def softmax_of_others(
     z: Array, t: int, target: float, top: float, in_order: bool
 ) -> tuple[float, float, float]:
@@ -134,8 +140,7 @@ def softmax_of_others(
     else:
         others = _sum(z)
         total = others + own
-    # total >= 1, and total - 1 is exactly `others` when the target is on top.
-    return total, others - (one - own), others / total
+    return total, excess_over_one(others, own, one), others / total
 
 
 @jit(fastmath={"contract", "nsz"})

@@ -234,10 +234,13 @@ def linear_path(
     own = [np.ones(len(rho)) for rho in margins] if weights is None else weights
     shares = [weighted_shares(share, y, each) for each in own]
 
+    def risk(margin_index: int) -> Risk:
+        return immax_risk(fits.loss, fits.form, y, margins[margin_index], shares[margin_index])
+
+    first = Problem(X, risk(0), 1.0, fits.fit_intercept, fits.omega)
+
     def row(lam: float) -> Iterator[Problem[Risk]]:
-        for rho, each in zip(margins, shares, strict=True):
-            risk = immax_risk(fits.loss, fits.form, y, rho, each)
-            yield Problem(X, risk, lam, fits.fit_intercept, fits.omega)
+        return (first.with_risk(risk(i), lam) for i in range(len(margins)))
 
     grid = solve_grid((row(float(lam)) for lam in lams), fits.tol, fits.max_iter, certify)
     for number, (problem, solution) in enumerate(grid):

@@ -109,7 +109,7 @@ def _sum_of_sizes(values: Array) -> float:
 
 def _newton_step(risk: SmoothRisk, scores: Array, residuals: Array, slope: Array) -> Array:
     """Return the Newton step; that of many biases comes from conjugate gradients."""
-    if isinstance(risk, BiasCurvatureRisk) and slope.size > MOST_FACTORED:
+    if slope.size > MOST_FACTORED and isinstance(risk, BiasCurvatureRisk):
         move = _conjugate_step(risk.bias_curvature(residuals), slope)
     else:
         hessian = risk.curvature(scores).total().astype(np.float64)

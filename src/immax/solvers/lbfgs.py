@@ -110,8 +110,7 @@ class LBFGS(Solver[SmoothRisk]):
     ) -> Solution:
         """Run L-BFGS from an empty memory, or from that of a run that ended at ``start``.
 
-        With ``reuse`` the memory is that of a similar problem, and only its preconditioner is
-        used.
+        With ``reuse`` the memory is that of a similar problem, whose curvature is much the same.
         """
         rng = np.random.default_rng(self.random_state)
         certifier = Certifier(problem, self.tol, self.stopping)
@@ -129,7 +128,6 @@ class LBFGS(Solver[SmoothRisk]):
         if known_direction and certifier.accepts(point, memory.direction(point.gradient)):
             return certifier.solution(point, 0)  # nothing is left to precondition
         if reuse:
-            memory.restart()
             renew = max(cost, REUSED_ITERATIONS)
         buffers = ScoreBuffers(problem)
         for iteration in range(self.max_iter + 1):

@@ -1,8 +1,9 @@
-"""The estimate of the curvature that L-BFGS keeps: a preconditioner and the last steps."""
+"""What is known of similar problems: for L-BFGS their curvature, for kinks their multipliers."""
 
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -10,7 +11,14 @@ from numpy.typing import DTypeLike
 from immax.arrays import Array
 from immax.solvers.preconditioners import Preconditioner
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "Multipliers"]
+
+
+class Multipliers(NamedTuple):
+    """Slopes of the losses at kinks, and the stiffness of the envelope that they were found by."""
+
+    values: Array
+    stiffness: float
 
 
 class Memory:
@@ -27,11 +35,14 @@ class Memory:
         Maps a gradient to a step.
     scores : ndarray or None
         Those of the next start, if they are known; after a run, those of its solution.
+    multipliers : Multipliers or None
+        Those that the method of multipliers begins with; after a run, those that it ended with.
     """
 
     def __init__(self, size: int = 10) -> None:
         self.precondition: Preconditioner | None = None
         self.scores: Array | None = None
+        self.multipliers: Multipliers | None = None
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=size)
 
     def __len__(self) -> int:

@@ -20,7 +20,7 @@ from immax.solvers.biases import best_biases
 from immax.solvers.duality import dual_bound
 from immax.solvers.gap import reachable_tol
 from immax.solvers.lbfgs import LBFGS
-from immax.solvers.memory import Memory
+from immax.solvers.memory import Memory, Multipliers
 from immax.solvers.newton import Newton
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 
@@ -29,6 +29,7 @@ __all__ = ["MultiplierMethod", "MultiplierMethodLBFGS"]
 MAX_ROUNDS = 60
 FIRST_STIFFNESS = 0.25  # soft enough that a score of zero is in the curved part of the envelope
 GROWTH = 4.0
+SOFTENING = 0.25  # of a similar problem's envelope, at the start
 SOFTEST = 1e-7
 MAX_SUITABLE = 2500  # parameters for which "auto" takes Newton's method for the envelopes
 
@@ -46,14 +47,14 @@ class MultiplierMethod(Solver[KinkedRisk]):
         Upper bound on the number of iterations of the inner solver, over all rounds.
     random_state : int, default=0
         Seed of the inner solver.
-    inner : Solver, default=Newton()
+    inner : Solver, default=Newton(stopping="estimate")
         Minimises the envelopes. Its ``tol``, ``max_iter`` and ``random_state`` are set by the
         outer method.
     patience : int, default=30
         Iterations of the inner solver in one round, after which a softer envelope is tried.
     """
 
-    inner: Solver[SmoothRisk] = field(default_factory=Newton)
+    inner: Solver[SmoothRisk] = field(default_factory=lambda: Newton(stopping="estimate"))
     patience: int = 30
 
     name: ClassVar[str] = "newton"
@@ -69,12 +70,15 @@ class MultiplierMethod(Solver[KinkedRisk]):
         self,
         problem: Problem[KinkedRisk],
         start: Array | None,
-        memory: Memory | None,  # noqa: ARG002 - envelopes of different stiffness differ too much
+        memory: Memory | None,
     ) -> Solution:
         theta = problem.zeros() if start is None else start
         best, value, dual = theta, problem.objective(theta), -np.inf
         multipliers: Array | None = None
         stiffness, solved, accuracy = FIRST_STIFFNESS, 0.0, 0.1
+        if start is not None and memory is not None and memory.multipliers is not None:
+            multipliers = memory.multipliers.values
+            stiffness = SOFTENING * memory.multipliers.stiffness
         relative = previous = np.inf
         converged = False
         n_iter = stalled = 0
@@ -122,6 +126,10 @@ class MultiplierMethod(Solver[KinkedRisk]):
                 stiffness = min(stiffness * GROWTH, stiffest)
                 accuracy = 0.1 * accuracy if solution.n_iter == 0 else accuracy
             previous = relative
+        if memory is not None:
+            memory.multipliers = None
+            if multipliers is not None and solved:
+                memory.multipliers = Multipliers(multipliers, solved)
         return Solution(best, value, value - dual, n_iter, converged)
 
 

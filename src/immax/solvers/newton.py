@@ -10,7 +10,7 @@ import numpy as np
 from immax.arrays import Array
 from immax.losses.risks import Curvature, SmoothRisk
 from immax.solvers.base import Solver
-from immax.solvers.gap import Certifier
+from immax.solvers.gap import Certifier, Stopping
 from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
@@ -43,7 +43,12 @@ class Newton(Solver[SmoothRisk]):
         Upper bound on the number of Newton steps.
     random_state : int, default=0
         Seed of the rows that the preconditioner of conjugate gradients samples.
+    stopping : {"gap", "estimate"}, default="gap"
+        "estimate" compares the tolerance with the gap for the biases as they are, before they are
+        settled; the solution then has no gap.
     """
+
+    stopping: Stopping = "gap"
 
     name: ClassVar[str] = "newton"
 
@@ -63,7 +68,7 @@ class Newton(Solver[SmoothRisk]):
         memory: Memory | None,  # noqa: ARG002 - the Hessian is computed anew
     ) -> Solution:
         rng = np.random.default_rng(self.random_state)
-        certifier = Certifier(problem, self.tol)
+        certifier = Certifier(problem, self.tol, self.stopping)
         point = Point.at(problem, problem.zeros() if start is None else start)
         buffers = ScoreBuffers(problem)
         for iteration in range(self.max_iter + 1):

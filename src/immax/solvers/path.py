@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.solvers.memory import Memory
+from immax.solvers.memory import Memory, Multipliers
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 from immax.solvers.registry import solve
 
@@ -30,8 +30,8 @@ def solve_grid(
 
     The start is the solution of the problem before, plus the change that the row above shows at
     the same place, plus what this prediction missed one place before. With a penalty that has
-    kinks it is the solution above, whose zeros a correction would fill. The problems of a row
-    share a preconditioner.
+    kinks it is the solution above, whose zeros a correction would fill; with a risk that has kinks
+    too, together with its multipliers. The problems of a row share a preconditioner.
 
     Parameters
     ----------
@@ -57,11 +57,12 @@ def solve_grid(
         memory, before = Memory(), _Row()
         for problem in row:
             start, guess = before.extrapolate(above)
-            if not problem.omega.smooth:  # a correction would fill the zeros
+            smooth = is_smooth(problem) and problem.omega.smooth
+            if not smooth:
                 start, guess = before.neighbour(above), None
-            memory.scores = guess
+            memory.scores, memory.multipliers = guess, before.multipliers(above)
             # L-BFGS alone can stop early: Newton's method would solve every cell to the end.
-            quick = not certify and is_smooth(problem) and problem.omega.smooth
+            quick = not certify and smooth
             solution = solve(
                 problem,
                 "lbfgs" if quick else "auto",
@@ -73,7 +74,7 @@ def solve_grid(
                 memory=memory,
             )
             known = memory.scores if memory.scores is not guess else None
-            before.append(solution.theta, known)
+            before.append(solution.theta, known, memory.multipliers)
             yield problem, solution
         above = before
 
@@ -83,11 +84,13 @@ class _Row:
 
     def __init__(self) -> None:
         self._points: list[_Point] = []
+        self._multipliers: list[Multipliers | None] = []
         self._change: _Point | None = None  # of the row above, at the place of the next problem
         self._missed: _Point | None = None  # by that change, one place before
 
-    def append(self, theta: Array, scores: Array | None) -> None:
+    def append(self, theta: Array, scores: Array | None, multipliers: Multipliers | None) -> None:
         """Add the solution of the next problem."""
+        self._multipliers.append(multipliers)
         point = _Point(theta, scores if scores is None or scores.size <= MAX_SCORES else None)
         if self._points:
             step = point - self._points[-1]
@@ -98,6 +101,11 @@ class _Row:
         """Return the solution above the next one, or else the one before it."""
         known = above._points[len(self._points) :] or self._points[-1:]
         return known[0].theta if known else None
+
+    def multipliers(self, above: _Row) -> Multipliers | None:
+        """Return those of the problem above the next one."""
+        i = len(self._multipliers)
+        return above._multipliers[i] if i < len(above._multipliers) else None
 
     def extrapolate(self, above: _Row) -> tuple[Array | None, Array | None]:
         """Return a guess of the next solution, and its scores without a product with X.

@@ -96,7 +96,8 @@ def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Arra
         return np.arange(curvature.size), curvature.astype(np.float64)
     distance = sums[-1] / size
     points = (rng.random() + np.arange(size)) * distance
-    rows = np.unique(np.minimum(np.searchsorted(sums, points), curvature.size - 1))
+    rows = np.minimum(np.searchsorted(sums, points), curvature.size - 1)
+    rows = rows[np.append(True, rows[1:] > rows[:-1])]  # they are in order
     return rows, np.maximum(curvature[rows].astype(np.float64), distance)
 
 
@@ -215,9 +216,10 @@ def _inverse_block(
         hessian[:d, :d] = (weighted.T @ features).toarray()
         linear = np.asarray(weighted.sum(axis=0)).ravel()
     else:
-        weighted = features * weight[:, None].astype(problem.dtype)
-        hessian[:d, :d] = weighted.T @ features
-        linear = weighted.sum(axis=0)
+        root = np.sqrt(weight).astype(problem.dtype)
+        weighted = features * root[:, None]
+        hessian[:d, :d] = weighted.T @ weighted  # half the work of a product of two matrices
+        linear = root @ weighted
     if problem.fit_intercept:
         hessian[d, :d] = hessian[:d, d] = linear
         hessian[d, d] = weight.sum() * (1 + 1e-9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, Protocol, TypeGuard, TypeVar
 
@@ -34,6 +34,7 @@ class Risk(Protocol):
         """Return the risk of these scores, of shape (n, n_outputs)."""
 
 
+R = TypeVar("R", bound=Risk)
 R_co = TypeVar("R_co", bound=Risk, covariant=True)
 
 
@@ -75,7 +76,7 @@ class Problem(Generic[R_co]):
         """The precision of the features and of ``theta``."""
         return self.X.dtype
 
-    @property
+    @cached_property
     def is_sparse(self) -> bool:
         """Whether the features are a sparse matrix."""
         return bool(sparse.issparse(self.X))
@@ -85,9 +86,16 @@ class Problem(Generic[R_co]):
         """The number of stored entries of the features."""
         return int(self.X.nnz if self.is_sparse else self.X.size)
 
-    def with_risk(self, risk: SmoothRisk) -> Problem[SmoothRisk]:
-        """Return the problem with another risk."""
-        return replace(self, risk=risk)  # type: ignore[arg-type, return-value]
+    def with_risk(self, risk: R, lam: float | None = None) -> Problem[R]:
+        """Return the problem with another risk, and with another penalty strength if one is given.
+
+        The parts that the features have been cut into are shared.
+        """
+        lam = self.lam if lam is None else lam
+        other = Problem(self.X, risk, lam, self.fit_intercept, self.omega)
+        if self.is_sparse:
+            other.__dict__["_parts"] = self._parts
+        return other
 
     @cached_property
     def _parts(self) -> RowParts:
@@ -120,7 +128,7 @@ class Problem(Generic[R_co]):
             if W.shape[0] == 1:
                 np.matmul(self.X, W[0], out=scores[:, 0])
             elif self._order == "F":
-                np.matmul(W, self.X.T, out=scores.T)
+                scores[:] = self.X @ W.T  # faster than the transposed product, copy included
             else:
                 np.matmul(self.X, W.T, out=scores)
         if self.fit_intercept:

@@ -26,10 +26,9 @@ from immax.torch.routes import Route
 __all__ = [
     "Batch",
     "FusedLoss",
-    "constant_columns",
     "is_batch",
     "loss_and_gradient",
-    "run_rows",
+    "n_threads",
     "sample_gradient",
 ]
 
@@ -105,7 +104,7 @@ def _by_operations(logits: Tensor, call: Call) -> Batch:
 
 
 @lru_cache(maxsize=16)
-def constant_columns(n_classes: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array, Array]:
+def _constant_columns(n_classes: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array, Array]:
     """Return columns of ones and of zeros, and an empty mask, for the compiled code.
 
     Parameters
@@ -138,7 +137,7 @@ def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
     losses = torch.empty(n, dtype=h.dtype)
     gradient = h if in_place else torch.empty_like(h)
     scores = h.numpy()
-    ones, zeros, empty = constant_columns(c, scores.dtype)
+    ones, zeros, empty = _constant_columns(c, scores.dtype)
     arguments = (
         scores,
         _array(call.target, empty),
@@ -155,11 +154,27 @@ def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
         losses.numpy(),
         gradient.numpy(),
     )
-    total, counted = run_rows(softmax_rows, arguments, n, h.numel())
+    total, counted = _run_rows(softmax_rows, arguments, n, h.numel())
     return Batch(losses, gradient, total, counted)
 
 
-def run_rows(
+def n_threads(n: int, n_entries: int) -> int:
+    """Return the number of threads that are worth starting.
+
+    Parameters
+    ----------
+    n, n_entries : int
+        The number of rows and of logits.
+
+    Returns
+    -------
+    int
+        At least one, and no more than PyTorch uses.
+    """
+    return max(1, min(torch.get_num_threads(), n, n_entries // ENTRIES_PER_THREAD))
+
+
+def _run_rows(
     kernel: Callable[..., tuple[int, float, int]],
     arguments: tuple[object, ...],
     n: int,
@@ -183,7 +198,7 @@ def run_rows(
     counted : int
         The number of samples that are not ignored.
     """
-    threads = max(1, min(torch.get_num_threads(), n, n_entries // ENTRIES_PER_THREAD))
+    threads = n_threads(n, n_entries)
     if threads == 1:
         _, total, counted = kernel(*arguments, 0, n)
         return total, counted

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch._C._nn import cross_entropy_loss
 
 from immax.compiled import has_numba
+from immax.threads import in_threads
 from immax.torch.checks import PLAIN_TENSORS, is_traced
 from immax.torch.column_checks import known_to_be_valid
-from immax.torch.fused import constant_columns, is_batch, run_rows
+from immax.torch.fused import is_batch, n_threads
 
 __all__ = ["quick_loss"]
 
@@ -26,7 +26,8 @@ MEAN = REDUCTION_CODES["mean"]
 MOST_ENTRIES = 2**20  # above, checks take no time compared with the loss
 FEWEST_ENTRIES = 3 * 2**16  # below, a Python function in the graph costs more than it saves
 FEWEST_COMPILED = 2**13  # below, compiled code saves too little to be worth its compilation
-IN_PARALLEL = range(2**15, 2**18)  # entries of which PyTorch's own threads make short work
+IN_PARALLEL = range(2**15, 2**18)  # entries of which many threads of PyTorch make short work
+FEW_THREADS = 2  # for which one of compiled code is quicker
 SMALLEST = 1e-30  # probabilities below lose digits in single precision
 
 
@@ -65,7 +66,7 @@ def quick_loss(
     if not 0 < entries <= MOST_ENTRIES or code is None or 0 <= ignore_index < shape[1]:
         return None
     wants_gradient = code == MEAN and logits.requires_grad and torch.is_grad_enabled()
-    in_parallel = entries in IN_PARALLEL and torch.get_num_threads() > 1
+    in_parallel = entries in IN_PARALLEL and torch.get_num_threads() > FEW_THREADS
     if wants_gradient and entries >= FEWEST_COMPILED and not in_parallel and has_numba():
         return _compiled_mean(logits, target, rho)
     try:
@@ -79,20 +80,24 @@ def quick_loss(
 
 def _compiled_mean(logits: Tensor, target: Tensor, rho: Tensor) -> Tensor | None:
     """Return the mean loss with its gradient, both computed in one pass; None for odd labels."""
-    from immax.compiled.softmax import are_classes, softmax_rows
+    from immax.compiled.mean_softmax import mean_softmax
+    from immax.compiled.softmax import are_classes
 
     labels, n = target.numpy(), len(target)
     scores = logits.detach().contiguous()
     h = scores.numpy()
     if not are_classes(labels, h.shape[1]):
         return None
-    gradient, losses = torch.empty_like(scores), np.empty(n, h.dtype)
-    ones, zeros, empty = constant_columns(h.shape[1], h.dtype)
-    share = ones / h.dtype.type(n)
-    slopes = 1 / rho.numpy()
-    columns = (slopes, ones, zeros, zeros, share, True, 0.0, empty, empty, -1)
-    total, _ = run_rows(softmax_rows, (h, labels, *columns, losses, gradient.numpy()), n, h.size)
-    return _CompiledMean.apply(logits, target, rho, gradient, total)
+    gradient = torch.empty_like(scores)
+    slopes, g = 1 / rho.numpy(), gradient.numpy()
+    threads = n_threads(n, h.size)
+    if threads == 1:
+        mean = mean_softmax(h, labels, slopes, 1 / n, g)
+    else:
+        ranges = [slice(n * k // threads, n * (k + 1) // threads) for k in range(threads)]
+        parts = [(h[rows], labels[rows], slopes, 1 / n, g[rows]) for rows in ranges]
+        mean = sum(in_threads(mean_softmax, parts))
+    return _CompiledMean.apply(logits, target, rho, gradient, mean)
 
 
 class _Context(Protocol):
