@@ -21,14 +21,17 @@ from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_
 from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.sampled_starts import sampled_start
 from immax.solvers.selections import Selection, select_blocks
 
 __all__ = ["MultiplierMethodWorkingSets", "WorkingSets"]
 
 FIRST_BLOCKS = 50  # in a working set, besides those that are not zero
+FIRST_COLUMNS = 20_000  # likewise for passes over columns: too many cost less than more rounds
 MAX_INNER = 10  # Newton steps on one working set
-INNER_SHARE = 0.2  # of the largest violation, at which a working set is left
-FORCING = 0.1  # of the violation in the working set, to which a model is minimised
+INNER_SHARE = 0.1  # of the largest violation, at which a working set is left
+FORCING = 0.3  # of the violation in the working set, to which a model is minimised
+GRAM_FORCING = 0.01  # likewise with the matrix of the model, with which that is cheap
 MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
 MAX_SLOW_GRAM = 1500  # likewise where columns are correlated, and descent over them is slow
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
@@ -75,12 +78,15 @@ class WorkingSets(Solver[SmoothRisk]):
         start: Array | None,
         memory: Memory | None,  # noqa: ARG002 - the curvature is computed anew
     ) -> Solution:
-        state = _State(problem, problem.zeros() if start is None else start)
+        if start is None:
+            start = sampled_start(problem, self)
+        state = _State(problem, start)
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
         convex = problem.risk.convex
         tol = _sensible_tol(self.tol, problem)
         eps = float(np.finfo(problem.dtype).eps)
-        gap, dual, stalled, n_iter, size = np.inf, -np.inf, 0, 0, FIRST_BLOCKS
+        gap, dual, stalled, n_iter = np.inf, -np.inf, 0, 0
+        size = FIRST_BLOCKS if blocks.by_column or not has_numba() else FIRST_COLUMNS
         decrease, converged, lowest = np.inf, False, np.inf
         while True:
             gradient = state.settle()
@@ -206,7 +212,8 @@ class _State:
     def settle(self) -> Array:
         """Let the biases minimise the risk, and return the gradient in all parameters."""
         if self.problem.fit_intercept:
-            settled = best_biases(self.problem.risk, self.scores)
+            known = self.risk_value, self.residuals
+            settled = best_biases(self.problem.risk, self.scores, known=known)
             self.theta[:, -1] += settled.biases
             self.scores, self.risk_value = settled.scores, settled.value
             self.residuals = settled.residuals
@@ -229,7 +236,7 @@ class _State:
             worst = float(selection.violations(z, gradient).max(initial=0))
             if steps and worst <= tol:
                 break
-            step = self._model_step(columns, selection, z, gradient, FORCING * worst)
+            step = self._model_step(columns, selection, z, gradient, worst)
             gained, z = self._search(columns, selection, z, gradient, step)
             steps += 1
             decrease += gained
@@ -253,7 +260,8 @@ class _State:
         """Return columns that cover the selection; they are copied rarely."""
         numbers, d = selection.columns, self.problem.X.shape[1]
         order = "F" if self._minimiser(selection) is column_step else "K"
-        if not self.problem.is_sparse and (d <= FEW_COLUMNS or 2 * numbers.size > d):
+        few = d <= FEW_COLUMNS and not self.problem.is_sparse
+        if few or 2 * numbers.size > d:
             numbers = np.arange(d)
         known = self._columns
         fits = known is not None and (
@@ -273,7 +281,7 @@ class _State:
         return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
 
     def _model_step(
-        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, tol: float
+        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, worst: float
     ) -> Step:
         risk = self.problem.risk
         model = LocalModel(
@@ -287,7 +295,8 @@ class _State:
             risk.n_outputs,
             self._damping,
         )
-        step = self._minimiser(selection)(model, tol)
+        minimise = self._minimiser(selection)
+        step = minimise(model, (GRAM_FORCING if minimise is gram_step else FORCING) * worst)
         self._columns_are_slow = self._columns_are_slow or not step.reached
         return step
 
