@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features
 from immax.solvers.selections import Selection
@@ -84,7 +85,7 @@ class FeatureColumns:
     def squares(self) -> Array:
         """The sum of squares of every column, in double precision."""
         if self.is_sparse:
-            return np.asarray(self.X.power(2).sum(axis=0), dtype=np.float64).ravel()
+            return np.asarray(row_norms(self.X.T, squared=True), dtype=np.float64)
         return np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
 
     def weighted_gram(self, left: Array, right: Array, weight: Array) -> tuple[Array, Array, Array]:

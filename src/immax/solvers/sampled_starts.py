@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from immax.arrays import Array
 from immax.losses.risks import MarginRisk, SmoothRisk
 from immax.solvers.base import Solver
@@ -41,5 +43,5 @@ def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> A
         return zeros
     sample = replace(problem, X=problem.X[::step], risk=problem.risk.every(step))
     found = replace(solver, tol=SAMPLE_TOL, on_iteration=None).solve(sample, zeros)
-    better = problem.objective(found.theta) < problem.objective(zeros)
+    better = problem.objective(found.theta) < problem.risk.value(np.zeros_like(problem.X[:, :1]))
     return found.theta if better else zeros

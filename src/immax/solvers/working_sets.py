@@ -263,13 +263,15 @@ class _State:
         few = d <= FEW_COLUMNS and not self.problem.is_sparse
         if few or 2 * numbers.size > d:
             numbers = np.arange(d)
-        known = self._columns
-        fits = known is not None and (
-            self.problem.is_sparse or order == "K" or known.X.flags.f_contiguous
-        )
-        if known is None or not fits or not known.covers(numbers):
+        known, whole = self._columns, self.problem.X
+        fits = known is not None and known.covers(numbers)
+        if known is not None and not self.problem.is_sparse:
+            # In rows all of the features need no copy.
+            copied = order == "K" and numbers.size == d and known.X is not whole
+            fits = fits and not copied and (order == "K" or known.X.flags.f_contiguous)
+        if known is None or not fits:
             known = self._columns = None  # releases the memory before more is taken
-            known = self._columns = take_columns(self.problem.X, numbers, order)
+            known = self._columns = take_columns(whole, numbers, order)
         return known
 
     def _curvature(self) -> Curvature:
