@@ -352,14 +352,16 @@ def _glum_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
     ).fit(X, y)
 
 
-def warm_up() -> None:
+def warm_up(without: list[str]) -> None:
     """Fit small problems, so that no compilation is timed."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 200))
     y = _labels(X, rng, 20, 1.0)
     for features in (X, sparse.csr_matrix(X)):
         for lam in (0.05, 0.001):
-            for fit in ({"immax": immax_fit} | peers(X, y)).values():
+            for name, fit in ({"immax": immax_fit} | peers(X, y)).items():
+                if name in without:
+                    continue
                 with contextlib.suppress(Exception):  # a peer that fails is reported later
                     fit(features, y, lam, 1e-4)
 
@@ -379,7 +381,7 @@ def main() -> None:
         f"Python {platform.python_version()}, "
         + ", ".join(f"{n} {version(n)}" for n in names if n != "immax")
     )
-    warm_up()
+    warm_up(list(peers(np.empty((0, 0)), np.zeros(1))) if arguments.memory else arguments.without)
     for shape in arguments.shapes:
         X, y = SHAPES[shape]()
         strongest = lam_max(X, y, margins="equal")

@@ -15,7 +15,7 @@ __all__ = ["sampled_start"]
 
 SAMPLE_ROWS = 100  # for each feature
 LEAST_STEP = 5  # rows for each of the sample; with fewer a sample saves little
-SAMPLE_TOL = 1e-3
+SAMPLE_TOL = 1e-2
 
 
 def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> Array:

@@ -22,7 +22,7 @@ from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
 from immax.solvers.sampled_starts import sampled_start
-from immax.solvers.selections import Selection, select_blocks
+from immax.solvers.selections import Selection, most_violating, select_blocks
 
 __all__ = ["MultiplierMethodWorkingSets", "WorkingSets"]
 
@@ -112,7 +112,7 @@ class WorkingSets(Solver[SmoothRisk]):
                 break
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
-            chosen = _most_violating(violations, live, size)
+            chosen = most_violating(violations, live, size)
             selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
             steps, decrease = state.improve(
                 selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
@@ -178,17 +178,6 @@ def _sensible_tol(tol: float, problem: Problem[Risk]) -> float:
     return max(tol, 0.1 * reachable_tol(0, problem.dtype)) if problem.dtype == np.float32 else tol
 
 
-def _most_violating(violations: Array, live: Array, size: int) -> Array:
-    """Return the blocks that are not zero, and of the others those that violate most."""
-    chosen = live.copy()
-    others = np.flatnonzero(~live & (violations > 0))
-    room = max(size - int(live.sum()), 1)
-    if others.size > room:
-        others = others[np.argpartition(-violations[others], room - 1)[:room]]
-    chosen[others] = True
-    return chosen
-
-
 class _State:
     """Parameters, their scores, and what is known there."""
 
@@ -199,6 +188,7 @@ class _State:
         self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
         self._columns: FeatureColumns | None = None
         self._damping = LEAST_DAMPING
+        self._few = problem.X.shape[1] <= FEW_COLUMNS and not problem.is_sparse
         self._columns_are_slow = False  # whether descent over columns has taken too many passes
 
     @property
@@ -227,10 +217,12 @@ class _State:
     def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
         """Take Newton steps on a working set; return how many, and by how much they decrease."""
         columns = self._take(selection)
+        # The gap costs less than one more matrix of these models, and is looked at first.
+        one_step = self._few and self._damping == LEAST_DAMPING
         local = columns.places(selection.cols)
         z = selection.take(self.weights)
         steps, decrease = 0, 0.0
-        while steps < max_steps:
+        while steps < (1 if one_step else max_steps):
             pulled = columns.pull_back(self.residuals)
             gradient = pulled[selection.rows, local].astype(np.float64)
             worst = float(selection.violations(z, gradient).max(initial=0))
@@ -260,8 +252,7 @@ class _State:
         """Return columns that cover the selection; they are copied rarely."""
         numbers, d = selection.columns, self.problem.X.shape[1]
         order = "F" if self._minimiser(selection) is column_step else "K"
-        few = d <= FEW_COLUMNS and not self.problem.is_sparse
-        if few or 2 * numbers.size > d:
+        if self._few or 2 * numbers.size > d:
             numbers = np.arange(d)
         known, whole = self._columns, self.problem.X
         fits = known is not None and known.covers(numbers)
