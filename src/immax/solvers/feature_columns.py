@@ -14,7 +14,7 @@ from immax.solvers.selections import Selection
 
 __all__ = ["FeatureColumns", "take_columns"]
 
-BLOCK_ROWS = 4096
+BLOCK_ENTRIES = 2**17
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
 
 
@@ -154,7 +154,8 @@ def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
     if in_order != "F":
         return FeatureColumns(X[:, numbers], numbers)
     copy = np.empty((X.shape[0], numbers.size), dtype=X.dtype, order="F")
-    for first in range(0, X.shape[0], BLOCK_ROWS):  # in blocks that fit into the cache
-        rows = slice(first, first + BLOCK_ROWS)
+    size = max(BLOCK_ENTRIES // max(numbers.size, 1), 1)  # rows of a block that fits into the cache
+    for first in range(0, X.shape[0], size):
+        rows = slice(first, first + size)
         copy[rows] = X[rows][:, numbers]
     return FeatureColumns(copy, numbers)
