@@ -16,7 +16,7 @@ model, so the group penalty is reported without a peer. glum forms a square matr
 and is left out above 5,000 of them.
 
     python benchmarks/sparse_models.py [--shapes wide tall …] [--ratios 10 100 1000] [--paths]
-        [--memory]
+        [--memory] [--limit 30] [--without saga …]
 
 skglm, celer and glum are used if they are installed.
 """
@@ -210,7 +210,13 @@ def _time(fit: Fit, X: Any, y: np.ndarray, lam: float, tol: float) -> Run:
 
 
 def compare(
-    shape: str, X: Any, y: np.ndarray, ratio: float, strongest: float, limit: float
+    shape: str,
+    X: Any,
+    y: np.ndarray,
+    ratio: float,
+    strongest: float,
+    limit: float,
+    without: list[str],
 ) -> dict[str, float]:
     """Print the times of all solvers at one lam, and return the tolerances they needed."""
     lam = strongest / ratio
@@ -219,6 +225,7 @@ def compare(
     first: dict[str, Run] = {}
     missed: dict[str, Run] = {}
     candidates = {"immax": immax_fit} | peers(X, y)
+    candidates = {name: fit for name, fit in candidates.items() if name not in without}
     for name, fit in candidates.items():
         for tol in TOLERANCES:
             try:
@@ -345,14 +352,16 @@ def _glum_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
     ).fit(X, y)
 
 
-def warm_up() -> None:
+def warm_up(without: list[str]) -> None:
     """Fit small problems, so that no compilation is timed."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 200))
     y = _labels(X, rng, 20, 1.0)
     for features in (X, sparse.csr_matrix(X)):
         for lam in (0.05, 0.001):
-            for fit in ({"immax": immax_fit} | peers(X, y)).values():
+            for name, fit in ({"immax": immax_fit} | peers(X, y)).items():
+                if name in without:
+                    continue
                 with contextlib.suppress(Exception):  # a peer that fails is reported later
                     fit(features, y, lam, 1e-4)
 
@@ -364,6 +373,7 @@ def main() -> None:
     parser.add_argument("--paths", action="store_true", help="time whole paths too")
     parser.add_argument("--memory", action="store_true", help="measure the peak memory of our fits")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one fit of a peer")
+    parser.add_argument("--without", nargs="+", default=[], help="peers to leave out")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     names = ["immax", "scikit-learn", *(n for n in ("skglm", "celer", "glum") if find_spec(n))]
@@ -371,7 +381,7 @@ def main() -> None:
         f"Python {platform.python_version()}, "
         + ", ".join(f"{n} {version(n)}" for n in names if n != "immax")
     )
-    warm_up()
+    warm_up(list(peers(np.empty((0, 0)), np.zeros(1))) if arguments.memory else arguments.without)
     for shape in arguments.shapes:
         X, y = SHAPES[shape]()
         strongest = lam_max(X, y, margins="equal")
@@ -391,7 +401,7 @@ def main() -> None:
                     flush=True,
                 )
                 continue
-            found = compare(shape, X, y, ratio, strongest, arguments.limit)
+            found = compare(shape, X, y, ratio, strongest, arguments.limit, arguments.without)
             tols |= found if ratio == 100 or not tols else {}
         if arguments.paths and not arguments.memory:
             compare_paths(X, y, strongest, tols)

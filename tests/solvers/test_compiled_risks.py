@@ -1,11 +1,14 @@
 """Compiled risks against those in NumPy that they replace."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from immax import compiled
 from immax.losses import LossSpec
 from immax.losses.risks import SoftmaxRisk
+from immax.penalties import L1Norm
 from immax.solvers import Problem, solve
 from immax.solvers.compiled_risks import CompiledSoftmaxRisk, with_compiled_risk
 from immax.solvers.gap import settle_biases
@@ -113,6 +116,8 @@ def test_problems_of_many_classes_are_compiled(monkeypatch):
     reference = solve(problem, "newton", tol=1e-9)
     monkeypatch.setattr(compiled, "SMALLEST_WORK", 0)
     assert isinstance(with_compiled_risk(problem).risk, CompiledSoftmaxRisk)
+    few = replace(problem, omega=L1Norm())
+    assert with_compiled_risk(few).omega == few.omega  # the penalty stays
     fast = solve(problem, "lbfgs", tol=1e-9)
     assert fast.converged
     assert fast.objective - reference.objective <= 2e-9 * reference.objective

@@ -19,12 +19,15 @@ def test_products(convert, order, k):
     W, residuals, h = rng.normal(size=(k, 3)), rng.normal(size=(5000, k)), rng.random(5000)
     np.testing.assert_allclose(columns.scores(W), part @ W.T)
     np.testing.assert_allclose(columns.pull_back(residuals), residuals.T @ part)
-    np.testing.assert_allclose(columns.squares(), (part**2).sum(axis=0))
+    np.testing.assert_allclose(columns.squares, (part**2).sum(axis=0))
     for left, right in (([0, 1, 2], [0, 1, 2]), ([2, 0], [2, 0]), ([0, 2], [1])):
         left, right = np.array(left), np.array(right)
         right = left if left.tolist() == right.tolist() else right
         expected = part[:, left].T @ (h[:, None] * part[:, right])
-        np.testing.assert_allclose(columns.weighted_gram(left, right, h), expected)
+        gram, of_left, of_right = columns.weighted_gram(left, right, h)
+        np.testing.assert_allclose(gram, expected)
+        np.testing.assert_allclose(of_left, h @ part[:, left])
+        np.testing.assert_allclose(of_right, h @ part[:, right])
     assert columns.covers(np.array([1, 5]))
     assert not columns.covers(np.array([1, 4]))
     assert columns.places(np.array([5, 1])).tolist() == [2, 0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from immax.penalties import ElasticNet, GroupNorm, L1Norm
-from immax.solvers.selections import select_blocks
+from immax.solvers.selections import most_violating, select_blocks
 
 GROUPS = np.array([0, 1, 0, 2, 1])
 
@@ -33,3 +33,11 @@ def test_some_blocks():
     assert selection.rows.tolist() == [0, 1] * 3
     assert selection.starts.tolist() == [0, 4, 6]
     assert not selection.scalar
+
+
+def test_live_blocks_and_the_most_violating_others():
+    violations = np.array([0.0, 3.0, 1.0, 2.0, 0.5])
+    live = np.array([True, False, False, False, False])
+    assert most_violating(violations, live, 3).tolist() == [True, True, False, True, False]
+    assert most_violating(violations, live, 9).tolist() == [True] * 5
+    assert most_violating(violations, live, 0).tolist() == [True, True, False, False, False]

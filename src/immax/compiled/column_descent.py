@@ -12,10 +12,11 @@ from immax.compiled.compiler import jit
 
 __all__ = ["column_moments", "column_passes"]
 
-ACTIVE_PASSES = 10  # over the coefficients that are not zero, for each pass over all
+ACTIVE_PASSES = 10  # over the coefficients that still change, for each pass over all
+BUSY = 0.3  # of the tolerance; coefficients that change by less wait for the next pass over all
 
 
-@jit(fastmath={"contract", "reassoc", "nsz"})
+@jit(fastmath={"contract", "reassoc", "nsz"}, owns_arrays=False)
 def _dot(column: Array, rows: Array, v: Array) -> float:
     total = 0.0
     if rows.size == 0:
@@ -27,7 +28,7 @@ def _dot(column: Array, rows: Array, v: Array) -> float:
     return total
 
 
-@jit(fastmath={"contract", "reassoc", "nsz"})
+@jit(fastmath={"contract", "reassoc", "nsz"}, owns_arrays=False)
 def _add(column: Array, rows: Array, h: Array, v: Array, change: float) -> None:
     if rows.size == 0:
         for i in range(column.size):
@@ -37,7 +38,7 @@ def _add(column: Array, rows: Array, h: Array, v: Array, change: float) -> None:
             v[rows[e]] += change * column[e] * h[rows[e]]
 
 
-@jit(fastmath={"contract", "reassoc", "nsz"})
+@jit(fastmath={"contract", "reassoc", "nsz"}, owns_arrays=False)
 def _weighted_sums(column: Array, rows: Array, h: Array) -> tuple[float, float]:
     one = two = 0.0
     if rows.size == 0:
@@ -53,7 +54,7 @@ def _weighted_sums(column: Array, rows: Array, h: Array) -> tuple[float, float]:
     return one, two
 
 
-@jit()
+@jit(owns_arrays=False)
 def column_moments(
     data: Array,
     indices: Array,
@@ -81,7 +82,7 @@ def column_moments(
         first[q], second[q] = _weighted_sums(data[begin:end], indices[begin:end], h)
 
 
-@jit()
+@jit(owns_arrays=False)
 def _best(z: float, slope: float, curvature: float, threshold: float) -> float:
     """Return the best value of a coefficient with this slope and curvature."""
     target = curvature * z - slope
@@ -92,7 +93,7 @@ def _best(z: float, slope: float, curvature: float, threshold: float) -> float:
     return 0.0
 
 
-@jit()
+@jit(owns_arrays=False)
 def column_passes(
     data: Array,
     indices: Array,
@@ -108,6 +109,7 @@ def column_passes(
     damping: Array,
     curvatures: Array,
     sums: Array,
+    busy: Array,
     total: float,
     bias: float,
     passes: int,
@@ -130,6 +132,8 @@ def column_passes(
         The weights of the absolute values, of the squares (twice), and of the squared changes.
     curvatures, sums : ndarrays of shape (p,)
         The second derivatives, bias included, and the columns summed by curvature.
+    busy : ndarray of bool, shape (p,)
+        Scratch: the coefficients that the next passes take up.
     total : float
         The sum of the curvature, or zero without a bias.
     bias : float
@@ -152,8 +156,9 @@ def column_passes(
             largest = 0.0
             for q in range(columns.size):
                 old = z[q]
-                if (inner > 0 and old == 0.0) or not curvatures[q] > 0.0:
+                if (inner > 0 and not busy[q]) or not curvatures[q] > 0.0:
                     continue
+                busy[q] = False
                 begin, end = indptr[columns[q]], indptr[columns[q] + 1]
                 column, rows = data[begin:end], indices[begin:end]
                 slope = gradient[q] + _dot(column, rows, v) + bias * sums[q]
@@ -165,7 +170,9 @@ def column_passes(
                     _add(column, rows, h, v, change)
                     if total > 0.0:
                         bias -= change * sums[q] / total
-                    largest = max(largest, abs(change) * curvatures[q])
+                    moved = abs(change) * curvatures[q]
+                    busy[q] = moved > BUSY * tol
+                    largest = max(largest, moved)
             if inner == 0:
                 violation = largest
             if largest <= tol:

@@ -210,6 +210,13 @@ class MarginRisk:
         )
         return MarginRisk(self.surrogate, slope, shift, weight, self.convex)
 
+    def every(self, step: int) -> MarginRisk:
+        """Return the risk of every so many samples, whose weights sum to one."""
+        slope, shift, weight = (
+            np.ascontiguousarray(part[::step]) for part in (self.slope, self.shift, self.weight)
+        )
+        return MarginRisk(self.surrogate, slope, shift, weight / weight.sum(), self.convex)
+
     def envelope(self, multipliers: Array | None, stiffness: float) -> MarginEnvelope:
         """Return the hinge's augmented Lagrangian; multipliers are its slopes, in [-1, 0]."""
         return MarginEnvelope(self, multipliers, stiffness)

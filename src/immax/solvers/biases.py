@@ -14,6 +14,7 @@ from immax.solvers.preconditioners import above_zero
 __all__ = ["BiasCurvature", "BiasCurvatureRisk", "Settled", "best_biases"]
 
 MAX_REDUCTIONS = 10
+MOST_ROUNDED = 100  # times the noise, by which the value of a much flatter point may be larger
 MAX_GROWTH = 10.0  # of the scores in one step, as where there is no curvature
 BLOCK_ROWS = 1024
 MOST_FACTORED = 50  # biases; the Hessian of more takes longer to form than to multiply with
@@ -49,7 +50,13 @@ class Settled(NamedTuple):
     residuals: Array  # (n, k), its gradient in the scores
 
 
-def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20, flat: float = 0.0) -> Settled:
+def best_biases(
+    risk: SmoothRisk,
+    scores: Array,
+    max_steps: int = 20,
+    flat: float = 0.0,
+    known: tuple[float, Array] | None = None,
+) -> Settled:
     """Add to every score the constant that minimises the risk.
 
     Newton steps on the scores find it: there is no product with the features.
@@ -65,13 +72,15 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20, flat: floa
     flat : float, default=0
         Stop when the slopes of all biases sum to no more than this in absolute value. With zero
         nothing but rounding is left of them.
+    known : tuple of float and ndarray of shape (n, k), optional
+        The risk of the scores and its gradient, if they have been computed.
 
     Returns
     -------
     Settled
         The constants, the new scores, and the risk there.
     """
-    value, residuals = risk.value_gradient(scores)
+    value, residuals = risk.value_gradient(scores) if known is None else known
     biases = np.zeros(scores.shape[1], dtype=scores.dtype)
     noise = 8 * float(np.finfo(scores.dtype).eps)
     spare = None
@@ -85,7 +94,9 @@ def best_biases(risk: SmoothRisk, scores: Array, max_steps: int = 20, flat: floa
             moved = move.astype(scores.dtype)
             trial_scores = spare = np.add(scores, moved, out=spare)
             trial = risk.value_gradient(trial_scores)
-            if trial[0] <= value + noise * abs(value):
+            # Close to the optimum the values differ by rounding only, and the slopes decide.
+            flatter = np.abs(trial[1].sum(axis=0)).max() < 0.1 * np.abs(slope).max()
+            if trial[0] <= value + (MOST_ROUNDED if flatter else 1) * noise * abs(value):
                 best = trial
                 break
             move *= 0.25

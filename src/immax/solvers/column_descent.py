@@ -106,6 +106,7 @@ class _ClassModel:
             self.damping,
             self.curvatures,
             self.sums,
+            np.empty(own.size, dtype=np.bool_),
             self.total,
             first,
             PASSES,

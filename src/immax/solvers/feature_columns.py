@@ -7,13 +7,15 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features
 from immax.solvers.selections import Selection
 
 __all__ = ["FeatureColumns", "take_columns"]
 
-BLOCK_ROWS = 4096
+BLOCK_ENTRIES = 2**17
+GRAM_ROWS = 1024  # of a block whose products stay in the cache
 
 
 @dataclass(frozen=True)
@@ -79,29 +81,53 @@ class FeatureColumns:
             return np.asarray(self.X.T @ np.ascontiguousarray(residuals)).T
         return np.asarray(residuals.T @ self.X)
 
+    @cached_property
     def squares(self) -> Array:
-        """Return the sum of squares of every column, in double precision."""
+        """The sum of squares of every column, in double precision."""
         if self.is_sparse:
-            return np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64).ravel()
+            return np.asarray(row_norms(self.X.T, squared=True), dtype=np.float64)
         return np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
 
-    def weighted_gram(self, left: Array, right: Array, weight: Array) -> Array:
-        """Return ``X_left^T diag(weight) X_right`` for places of columns, in double precision."""
+    def weighted_gram(self, left: Array, right: Array, weight: Array) -> tuple[Array, Array, Array]:
+        """Return ``X_left^T diag(weight) X_right`` and the weighted sums of the columns.
+
+        Parameters
+        ----------
+        left, right : ndarrays of int
+            Places of columns.
+        weight : ndarray of shape (n,)
+            The weights of the rows.
+
+        Returns
+        -------
+        gram : ndarray of shape (n_left, n_right)
+            In double precision, like the sums.
+        sums_left, sums_right : ndarrays of shape (n_left,) and (n_right,)
+        """
         if self.is_sparse:
             scaled = sparse.diags_array(weight.astype(np.float64)) @ self.X[:, right]
-            return np.asarray((self.X[:, left].T @ scaled).toarray(), dtype=np.float64)
+            gram = np.asarray((self.X[:, left].T @ scaled).toarray(), dtype=np.float64)
+            sums = self.pull_back(weight[:, None])[0].astype(np.float64)
+            return gram, sums[left], sums[right]
         gram = np.zeros((left.size, right.size))
+        sums_left, sums_right = np.zeros(left.size), np.zeros(right.size)
         every = np.array_equal(left, np.arange(self.X.shape[1]))
         same = left is right and bool((weight >= 0).all())
-        for first in range(0, self.X.shape[0], BLOCK_ROWS):
-            rows = slice(first, first + BLOCK_ROWS)
+        for first in range(0, self.X.shape[0], GRAM_ROWS):
+            rows = slice(first, first + GRAM_ROWS)
             part = self.X[rows]
+            one = part if every else part[:, left]
             if same:  # one product with its own transpose takes half the time
-                root = (part if every else part[:, left]) * np.sqrt(weight[rows])[:, None]
-                gram += root.T @ root
+                root = np.sqrt(weight[rows])
+                scaled = one * root[:, None]
+                gram += scaled.T @ scaled
+                sums_left += root @ scaled
             else:
-                gram += part[:, left].T @ (part[:, right] * weight[rows, None])
-        return gram
+                scaled = part[:, right] * weight[rows, None]
+                gram += one.T @ scaled
+                sums_left += weight[rows] @ one
+                sums_right += scaled.sum(axis=0)
+        return gram, sums_left, sums_left if same else sums_right
 
 
 def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
@@ -121,13 +147,15 @@ def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
     FeatureColumns
     """
     if sparse.issparse(X):
-        return FeatureColumns(sparse.csc_matrix(X[:, numbers]), numbers)
+        every = numbers.size == X.shape[1]
+        return FeatureColumns(sparse.csc_matrix(X if every else X[:, numbers]), numbers)
     if numbers.size == X.shape[1] and (in_order == "K" or X.flags[f"{in_order}_CONTIGUOUS"]):
         return FeatureColumns(X, numbers)
     if in_order != "F":
         return FeatureColumns(X[:, numbers], numbers)
     copy = np.empty((X.shape[0], numbers.size), dtype=X.dtype, order="F")
-    for first in range(0, X.shape[0], BLOCK_ROWS):  # in blocks that fit into the cache
-        rows = slice(first, first + BLOCK_ROWS)
+    size = max(BLOCK_ENTRIES // max(numbers.size, 1), 1)  # rows of a block that fits into the cache
+    for first in range(0, X.shape[0], size):
+        rows = slice(first, first + size)
         copy[rows] = X[rows][:, numbers]
     return FeatureColumns(copy, numbers)

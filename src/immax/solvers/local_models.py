@@ -87,7 +87,7 @@ class LocalModel:
         """What is added to the diagonal, also where the risk has no curvature at all."""
         entries = self.curvature.diagonal()
         largest = max(float(np.abs(entries).max(initial=0)), 1e-3 / entries.shape[0])
-        return self.damping * largest * self.columns.squares()[self.local]
+        return self.damping * largest * self.columns.squares[self.local]
 
     def biases(self, crossed: Array) -> Array:
         """Return the change of the biases for ``H_bw delta``."""
@@ -118,15 +118,12 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     for a in range(k):
         for b in range(a, k):
             weight = model.curvature.block(a, b)
-            if places[a].size and places[b].size:
-                block = model.columns.weighted_gram(local[a], local[b], weight)
-                hessian[np.ix_(places[a], places[b])] = block
-                if b > a:
-                    hessian[np.ix_(places[b], places[a])] = block.T
-            if model.bias_slope is not None:
-                sums = model.columns.pull_back(weight[:, None])[0]
-                cross[places[a], b] = sums[local[a]]
-                cross[places[b], a] = sums[local[b]]
+            block, of_a, of_b = model.columns.weighted_gram(local[a], local[b], weight)
+            hessian[np.ix_(places[a], places[b])] = block
+            if b > a:
+                hessian[np.ix_(places[b], places[a])] = block.T
+            cross[places[a], b] = of_a
+            cross[places[b], a] = of_b
     gradient = model.gradient
     raw = np.diagonal(hessian).copy()
     if model.bias_slope is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from immax.arrays import Array
 from immax.penalties import Blocks
 
-__all__ = ["Selection", "select_blocks"]
+__all__ = ["Selection", "most_violating", "select_blocks"]
 
 
 @dataclass(frozen=True)
@@ -109,3 +109,28 @@ def select_blocks(blocks: Blocks, chosen: Array, shape: tuple[int, int], lam: fl
     return Selection(
         np.tile(np.arange(k), columns.size), np.repeat(columns, k), starts, thresholds, ridge
     )
+
+
+def most_violating(violations: Array, live: Array, size: int) -> Array:
+    """Return the blocks that are not zero, and of the others those that violate most.
+
+    Parameters
+    ----------
+    violations : ndarray of shape (n_blocks,)
+        By how much each block violates the optimality conditions.
+    live : ndarray of bool, shape (n_blocks,)
+        Which blocks are not zero.
+    size : int
+        How many are returned at most, unless more are not zero.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_blocks,)
+    """
+    chosen = live.copy()
+    others = np.flatnonzero(~live & (violations > 0))
+    room = max(size - int(live.sum()), 1)
+    if others.size > room:
+        others = others[np.argpartition(-violations[others], room - 1)[:room]]
+    chosen[others] = True
+    return chosen

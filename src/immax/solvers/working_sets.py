@@ -21,14 +21,17 @@ from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_
 from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
-from immax.solvers.selections import Selection, select_blocks
+from immax.solvers.sampled_starts import sampled_start
+from immax.solvers.selections import Selection, most_violating, select_blocks
 
 __all__ = ["MultiplierMethodWorkingSets", "WorkingSets"]
 
 FIRST_BLOCKS = 50  # in a working set, besides those that are not zero
+FIRST_COLUMNS = 20_000  # likewise for passes over columns: too many cost less than more rounds
 MAX_INNER = 10  # Newton steps on one working set
-INNER_SHARE = 0.2  # of the largest violation, at which a working set is left
-FORCING = 0.1  # of the violation in the working set, to which a model is minimised
+INNER_SHARE = 0.1  # of the largest violation, at which a working set is left
+FORCING = 0.3  # of the violation in the working set, to which a model is minimised
+GRAM_FORCING = 0.01  # likewise with the matrix of the model, with which that is cheap
 MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
 MAX_SLOW_GRAM = 1500  # likewise where columns are correlated, and descent over them is slow
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
@@ -75,12 +78,15 @@ class WorkingSets(Solver[SmoothRisk]):
         start: Array | None,
         memory: Memory | None,  # noqa: ARG002 - the curvature is computed anew
     ) -> Solution:
-        state = _State(problem, problem.zeros() if start is None else start)
+        if start is None:
+            start = sampled_start(problem, self)
+        state = _State(problem, start)
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
         convex = problem.risk.convex
         tol = _sensible_tol(self.tol, problem)
         eps = float(np.finfo(problem.dtype).eps)
-        gap, dual, stalled, n_iter, size = np.inf, -np.inf, 0, 0, FIRST_BLOCKS
+        gap, dual, stalled, n_iter = np.inf, -np.inf, 0, 0
+        size = FIRST_BLOCKS if blocks.by_column or not has_numba() else FIRST_COLUMNS
         decrease, converged, lowest = np.inf, False, np.inf
         while True:
             gradient = state.settle()
@@ -106,7 +112,7 @@ class WorkingSets(Solver[SmoothRisk]):
                 break
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
-            chosen = _most_violating(violations, live, size)
+            chosen = most_violating(violations, live, size)
             selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
             steps, decrease = state.improve(
                 selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
@@ -172,17 +178,6 @@ def _sensible_tol(tol: float, problem: Problem[Risk]) -> float:
     return max(tol, 0.1 * reachable_tol(0, problem.dtype)) if problem.dtype == np.float32 else tol
 
 
-def _most_violating(violations: Array, live: Array, size: int) -> Array:
-    """Return the blocks that are not zero, and of the others those that violate most."""
-    chosen = live.copy()
-    others = np.flatnonzero(~live & (violations > 0))
-    room = max(size - int(live.sum()), 1)
-    if others.size > room:
-        others = others[np.argpartition(-violations[others], room - 1)[:room]]
-    chosen[others] = True
-    return chosen
-
-
 class _State:
     """Parameters, their scores, and what is known there."""
 
@@ -193,6 +188,7 @@ class _State:
         self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
         self._columns: FeatureColumns | None = None
         self._damping = LEAST_DAMPING
+        self._few = problem.X.shape[1] <= FEW_COLUMNS and not problem.is_sparse
         self._columns_are_slow = False  # whether descent over columns has taken too many passes
 
     @property
@@ -206,7 +202,8 @@ class _State:
     def settle(self) -> Array:
         """Let the biases minimise the risk, and return the gradient in all parameters."""
         if self.problem.fit_intercept:
-            settled = best_biases(self.problem.risk, self.scores)
+            known = self.risk_value, self.residuals
+            settled = best_biases(self.problem.risk, self.scores, known=known)
             self.theta[:, -1] += settled.biases
             self.scores, self.risk_value = settled.scores, settled.value
             self.residuals = settled.residuals
@@ -220,16 +217,18 @@ class _State:
     def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
         """Take Newton steps on a working set; return how many, and by how much they decrease."""
         columns = self._take(selection)
+        # The gap costs less than one more matrix of these models, and is looked at first.
+        one_step = self._few and self._damping == LEAST_DAMPING
         local = columns.places(selection.cols)
         z = selection.take(self.weights)
         steps, decrease = 0, 0.0
-        while steps < max_steps:
+        while steps < (1 if one_step else max_steps):
             pulled = columns.pull_back(self.residuals)
             gradient = pulled[selection.rows, local].astype(np.float64)
             worst = float(selection.violations(z, gradient).max(initial=0))
             if steps and worst <= tol:
                 break
-            step = self._model_step(columns, selection, z, gradient, FORCING * worst)
+            step = self._model_step(columns, selection, z, gradient, worst)
             gained, z = self._search(columns, selection, z, gradient, step)
             steps += 1
             decrease += gained
@@ -253,15 +252,17 @@ class _State:
         """Return columns that cover the selection; they are copied rarely."""
         numbers, d = selection.columns, self.problem.X.shape[1]
         order = "F" if self._minimiser(selection) is column_step else "K"
-        if not self.problem.is_sparse and (d <= FEW_COLUMNS or 2 * numbers.size > d):
+        if self._few or 2 * numbers.size > d:
             numbers = np.arange(d)
-        known = self._columns
-        fits = known is not None and (
-            self.problem.is_sparse or order == "K" or known.X.flags.f_contiguous
-        )
-        if known is None or not fits or not known.covers(numbers):
+        known, whole = self._columns, self.problem.X
+        fits = known is not None and known.covers(numbers)
+        if known is not None and not self.problem.is_sparse:
+            # In rows all of the features need no copy.
+            copied = order == "K" and numbers.size == d and known.X is not whole
+            fits = fits and not copied and (order == "K" or known.X.flags.f_contiguous)
+        if known is None or not fits:
             known = self._columns = None  # releases the memory before more is taken
-            known = self._columns = take_columns(self.problem.X, numbers, order)
+            known = self._columns = take_columns(whole, numbers, order)
         return known
 
     def _curvature(self) -> Curvature:
@@ -273,7 +274,7 @@ class _State:
         return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
 
     def _model_step(
-        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, tol: float
+        self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, worst: float
     ) -> Step:
         risk = self.problem.risk
         model = LocalModel(
@@ -287,7 +288,8 @@ class _State:
             risk.n_outputs,
             self._damping,
         )
-        step = self._minimiser(selection)(model, tol)
+        minimise = self._minimiser(selection)
+        step = minimise(model, (GRAM_FORCING if minimise is gram_step else FORCING) * worst)
         self._columns_are_slow = self._columns_are_slow or not step.reached
         return step
 
