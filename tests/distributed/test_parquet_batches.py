@@ -29,3 +29,12 @@ def test_batches_are_the_rows(tmp_path, monkeypatch):
     assert np.concatenate([part.y for part in parts]).tolist() == frame["y"].tolist()
     frame[["a", "y"]].to_parquet(tmp_path / "t.parquet")
     assert next(open_batches(tmp_path / "t.parquet", "y").read()).X.dtype == np.float32
+
+
+def test_row_labels_of_pandas_are_no_feature(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(20.0), "y": np.arange(20) % 2})
+    frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "1.parquet")
+    frame.to_parquet(tmp_path / "2.parquet")
+    batches = open_batches(tmp_path, "y")
+    assert batches.features == ("a",)
+    assert sum(part.X.sum() for part in batches.read()) == 2 * frame["a"].sum()

@@ -2,12 +2,14 @@
 
 import warnings
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
 from immax.errors import WrongCall
+from immax.tabular.arrow_files import read_spread
 from immax.tabular.table_files import open_table
 
 TABLE = pa.table({"a": [1, 2, 3], "b": ["01", None, "x"], "c": [[1], [], [2]]})
@@ -31,6 +33,19 @@ def test_types_are_kept(tmp_path, name):
     path.write_bytes(b"nonsense")
     with pytest.raises(ValueError, match=r"cannot be read as (Parquet|Feather)"):
         open_table(path)
+
+
+def test_row_labels_of_pandas_are_no_column(tmp_path):
+    frame = pd.DataFrame({"a": range(6), "b": list("uvwxyz")})
+    frame[::-1].set_index(pd.Index([5, 3, 2, 8, 1, 0])).to_parquet(tmp_path / "1.parquet")
+    frame.to_parquet(tmp_path / "2.parquet")
+    assert "__index_level_0__" in pa.parquet.read_schema(tmp_path / "1.parquet").names
+    file = open_table(tmp_path)
+    assert file.names == ("a", "b")
+    assert file.cells()["a"].to_pylist() == [5, 4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 5]
+    assert read_spread(tmp_path, 4).keys() == {"a", "b"}
+    frame.set_index("b").to_parquet(tmp_path / "1.parquet")
+    assert set(open_table(tmp_path / "1.parquet").names) == {"a", "b"}  # its name is the user's
 
 
 def test_a_folder_is_one_table(tmp_path):

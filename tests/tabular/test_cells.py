@@ -14,6 +14,7 @@ from immax.tabular.cells import (
     as_text,
     is_text,
     is_unsupported,
+    null_where,
     one_array,
     series_cells,
 )
@@ -102,3 +103,13 @@ def test_columns_of_data_frames():
 
 def as_nested():
     return is_unsupported(pa.list_(pa.null()))
+
+
+def test_nulls_in_slices_of_strings():
+    words = pa.array([f"word {i}" for i in range(70)] + [None])
+    part = words.slice(30)
+    mask = pa.array([i % 3 == 0 for i in range(len(part))])
+    found = null_where(part, mask)
+    found.validate(full=True)
+    wanted = [None if i % 3 == 0 else word for i, word in enumerate(part.to_pylist())]
+    assert found.to_pylist() == wanted

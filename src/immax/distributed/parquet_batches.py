@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from immax.arrays import Array
-from immax.distributed.parquet_files import NEEDS_PYARROW, list_parquet_files
+from immax.distributed.parquet_files import NEEDS_PYARROW, data_columns, list_parquet_files
 from immax.distributed.raw_parts import RawPart, read_part
 from immax.errors import WrongCall
 from immax.optional import optional_import
@@ -127,13 +127,14 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
             text = (str(error).strip() or repr(error)).splitlines()[0]
             raise ValueError(f"{file} cannot be read as Parquet: {text}") from error
         schema = schema or own
-        if sorted(own.names) != sorted(schema.names):
+        names = list(data_columns(schema.names).values())
+        if sorted(data_columns(own.names).values()) != sorted(names):
             raise WrongCall(f"{file} and {files[0]} have different columns")
     assert schema is not None
     for name in (target, *(() if sample_weight is None else (sample_weight,))):
-        if name not in schema.names:
-            raise WrongCall(f"{path} has no column {name!r}{nearest(name, schema.names)}")
-    features = tuple(name for name in schema.names if name not in (target, sample_weight))
+        if name not in names:
+            raise WrongCall(f"{path} has no column {name!r}{nearest(name, names)}")
+    features = tuple(name for name in names if name not in (target, sample_weight))
     if not features:
         raise WrongCall(f"{path} has no columns other than {target!r}")
     types = arrow.types

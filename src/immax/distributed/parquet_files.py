@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from immax.errors import WrongCall
 from immax.optional import optional_import
 
-__all__ = ["NEEDS_PYARROW", "count_rows", "decoded_bytes", "list_parquet_files"]
+__all__ = [
+    "NEEDS_PYARROW",
+    "count_rows",
+    "data_columns",
+    "decoded_bytes",
+    "list_parquet_files",
+]
 
 ENDINGS = (".parquet", ".pq")
+ROW_LABELS = re.compile(r"__index_level_\d+__")  # how pandas names an index without a name
 NEEDS_PYARROW = 'Parquet files need pyarrow: pip install "immax[distributed]"'
 
 
@@ -49,6 +57,27 @@ def list_parquet_files(path: str | Path) -> list[Path]:
     if not files:
         raise WrongCall(f"the folder {folder} holds no Parquet files")
     return files
+
+
+def data_columns(names: Sequence[str]) -> dict[int, str]:
+    """Return the columns of a Parquet file but the row labels that pandas has written with them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of all columns.
+
+    Returns
+    -------
+    dict of int to str
+        Names by place. An index with a name of its own is a column like others.
+
+    Examples
+    --------
+    >>> data_columns(["x", "y", "__index_level_0__"])
+    {0: 'x', 1: 'y'}
+    """
+    return {place: name for place, name in enumerate(names) if not ROW_LABELS.fullmatch(name)}
 
 
 def count_rows(files: Sequence[Path]) -> int:

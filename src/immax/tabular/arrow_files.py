@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from immax.distributed.parquet_files import list_parquet_files
+from immax.distributed.parquet_files import data_columns, list_parquet_files
 from immax.errors import WrongCall
 from immax.optional import optional_import
 from immax.tabular.number_formats import NEEDS_ARROW
@@ -77,7 +77,7 @@ def _open_parts(
 
     def names_of(file: Path) -> list[str]:
         with parquet.ParquetFile(file) as source:
-            return [*source.schema_arrow.names, *partitions.get(file, {})]
+            return [*data_columns(source.schema_arrow.names).values(), *partitions.get(file, {})]
 
     first = names_of(files[0])
     for file in files[1:]:
@@ -87,23 +87,23 @@ def _open_parts(
 
     def read(rows: int) -> Parts:
         for file in files:
-            own, _ = unique_names(names_of(file)[: -len(partitions.get(file, ())) or None])
             # A buffer for all columns of a file would take as much memory as the file.
             with parquet.ParquetFile(file, pre_buffer=False) as source:
                 for batch in source.iter_batches(batch_size=rows):
-                    cells = _with_partition(batch, own, partitions.get(file, {}))
+                    cells = _with_partition(batch, partitions.get(file, {}))
                     yield batch.num_rows, {name: cells[name] for name in names}
 
     return TableFile(path, "Parquet", names, repeated, True, read)
 
 
-def _with_partition(
-    batch: RecordBatch, names: Sequence[str], partition: Mapping[str, str]
-) -> dict[str, Cells]:
+def _with_partition(batch: RecordBatch, partition: Mapping[str, str]) -> dict[str, Cells]:
     """Return the columns of a batch, and those that the names of folders add."""
     arrow = optional_import("pyarrow", NEEDS_ARROW)
+    places = data_columns(batch.schema.names)
+    names, _ = unique_names(list(places.values()))
+    columns = [batch.column(place) for place in places]
     extra = [arrow.array([value] * batch.num_rows, arrow.string()) for value in partition.values()]
-    return dict(zip((*names, *partition), [*batch.columns, *extra], strict=True))
+    return dict(zip((*names, *partition), [*columns, *extra], strict=True))
 
 
 def open_parts(path: Path) -> dict[Path, TableFile]:
@@ -160,8 +160,7 @@ def read_spread(path: Path, rows: int) -> dict[str, Cells]:
             with parquet.ParquetFile(file, pre_buffer=False) as source:
                 batch = next(source.iter_batches(batch_size=size, row_groups=[group]), None)
             if batch is not None:
-                own, _ = unique_names(batch.schema.names)
-                parts.append(_with_partition(batch, own, partitions.get(file, {})))
+                parts.append(_with_partition(batch, partitions.get(file, {})))
     return {name: join_cells([part[name] for part in parts], name) for name in table.names}
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "as_text",
     "is_text",
     "is_unsupported",
+    "null_where",
     "one_array",
     "series_cells",
 ]
@@ -121,6 +122,25 @@ def one_array(cells: ArrowArray | ChunkedArray) -> ArrowArray:
     if str(cells.type) in ("large_string", "string_view"):
         cells = cells.cast(arrow.string())
     return cells
+
+
+def null_where(array: ArrowArray, mask: ArrowArray) -> ArrowArray:
+    """Return an array with null where a mask is true.
+
+    By position, as ``if_else`` of pyarrow 19 and before spoils slices of arrays of strings.
+
+    Parameters
+    ----------
+    array : pyarrow.Array
+    mask : pyarrow.Array of bool
+        Without nulls.
+
+    Returns
+    -------
+    pyarrow.Array
+    """
+    arrow = optional_import("pyarrow", NEEDS_ARROW)
+    return array.take(arrow.array(np.arange(len(array)), mask=np.asarray(mask)))
 
 
 def as_cells(values: Sequence[object]) -> Cells:

@@ -17,6 +17,7 @@ from immax.tabular.cells import (
     as_text,
     is_text,
     is_unsupported,
+    null_where,
     one_array,
     series_cells,
 )
@@ -300,7 +301,7 @@ def _unused_values(cells: Cells) -> Array:
     arrow = optional_import("pyarrow", NEEDS_ARROW)
     texts = as_text(cells)
     words = arrow.array(MISSING_WORDS, arrow.string())
-    present = arrow.compute.if_else(arrow.compute.is_in(texts, words), None, texts)
+    present = null_where(texts, arrow.compute.is_in(texts, words))
     numbers = NumberFormat().parse(present)
     found = texts if numbers.null_count > present.null_count else numbers
     return found.to_numpy(zero_copy_only=False)
@@ -312,7 +313,7 @@ def _without_missing(array: ArrowArray, column: Column) -> ArrowArray:
     compute = optional_import("pyarrow.compute", NEEDS_ARROW)
     cells = array if column.kind == "category" else compute.utf8_trim_whitespace(array)
     words = arrow.array(column.missing, arrow.string())
-    return compute.if_else(compute.is_in(cells, words), None, array)
+    return null_where(array, compute.is_in(cells, words))
 
 
 def _check_all_read(array: ArrowArray, unread: Array, column: Column, expected: str) -> None:
