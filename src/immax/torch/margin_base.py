@@ -166,8 +166,8 @@ def _warn_of_scale(mean: float) -> None:
     change = f"{factor:.3g} times larger" if factor > 1 else f"{mean:.3g} times smaller"
     warnings.warn(
         f"the margins have mean {mean:.3g}, so that gradients in the logits are about {change} "
-        "than those of cross-entropy; use margins of mean one (total=None), or multiply the "
-        f"learning rate by about {mean:.2g}",
+        "than those of cross-entropy; use margins of mean one (total=None), or clip gradients and "
+        "tune the learning rate anew",
         UserWarning,
         stacklevel=4,
     )
