@@ -80,7 +80,7 @@ def quick_loss(
 
 def _compiled_mean(logits: Tensor, target: Tensor, rho: Tensor) -> Tensor | None:
     """Return the mean loss with its gradient, both computed in one pass; None for odd labels."""
-    from immax.compiled.mean_softmax import mean_softmax
+    from immax.compiled.softmax_means import mean_softmax
     from immax.compiled.softmax import are_classes
 
     labels, n = target.numpy(), len(target)

@@ -12,7 +12,7 @@ pytest.importorskip("numba")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1, 1e4])
 def test_loss_and_gradient_are_those_of_numpy(c, dtype, size):
-    from immax.compiled.mean_softmax import mean_softmax
+    from immax.compiled.softmax_means import mean_softmax
 
     rng = np.random.default_rng(0)
     h = (size * rng.standard_normal((40, c))).astype(dtype)
@@ -26,7 +26,7 @@ def test_loss_and_gradient_are_those_of_numpy(c, dtype, size):
 
 
 def test_a_confident_prediction_keeps_its_small_loss():
-    from immax.compiled.mean_softmax import mean_softmax
+    from immax.compiled.softmax_means import mean_softmax
 
     h, gradient = np.array([[30.0, 0.0, 0.0]]), np.empty((1, 3))
     mean = mean_softmax(h, np.array([0]), np.ones(3), 1.0, gradient)
@@ -36,7 +36,7 @@ def test_a_confident_prediction_keeps_its_small_loss():
 
 @pytest.mark.parametrize("wrong", [np.nan, -np.nan, np.inf])
 def test_scores_that_are_no_numbers_show(wrong):
-    from immax.compiled.mean_softmax import mean_softmax
+    from immax.compiled.softmax_means import mean_softmax
 
     h, gradient = np.zeros((3, 4)), np.empty((3, 4))
     h[1, 2] = wrong
