@@ -80,8 +80,8 @@ def quick_loss(
 
 def _compiled_mean(logits: Tensor, target: Tensor, rho: Tensor) -> Tensor | None:
     """Return the mean loss with its gradient, both computed in one pass; None for odd labels."""
-    from immax.compiled.softmax_means import mean_softmax
     from immax.compiled.softmax import are_classes
+    from immax.compiled.softmax_means import mean_softmax
 
     labels, n = target.numpy(), len(target)
     scores = logits.detach().contiguous()
