@@ -7,7 +7,18 @@ import sys
 
 
 def run_two_processes(script, *arguments, cwd):
-    """Run a script as both ranks of a group; return what rank 0 prints."""
+    """Run a script as both ranks of a group; return what rank 0 prints.
+
+    Another process may take the port before rank 0 does, and rank 1 then waits in vain: the second
+    attempt has another port.
+    """
+    try:
+        return _run(script, arguments, cwd, timeout=100)
+    except subprocess.TimeoutExpired:
+        return _run(script, arguments, cwd, timeout=240)
+
+
+def _run(script, arguments, cwd, timeout):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -30,7 +41,7 @@ def run_two_processes(script, *arguments, cwd):
         for rank in range(2)
     ]
     try:
-        printed = [process.communicate(timeout=240) for process in processes]
+        printed = [process.communicate(timeout=timeout) for process in processes]
     finally:
         for process in processes:
             process.kill()
