@@ -72,7 +72,7 @@ def _largest(z: Array) -> float:
 
 
 @jit(fastmath=REDUCTION, owns_arrays=False)
-def _sum(z: Array) -> float:
+def row_sum(z: Array) -> float:
     out = z.dtype.type(0)
     for j in range(z.size):
         out += z[j]
@@ -138,7 +138,7 @@ def softmax_of_others(
             others += z[j]
             total += own if j == t else z[j]
     else:
-        others = _sum(z)
+        others = row_sum(z)
         total = others + own
     return total, excess_over_one(others, own, one), others / total
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled.compiler import jit
-from immax.compiled.softmax import LOWEST, REDUCTION, buffer_size, excess_over_one
+from immax.compiled.softmax import LOWEST, REDUCTION, buffer_size, excess_over_one, row_sum
 from immax.compiled.vector_math import (
     FAST,
     exp_of_negative,
@@ -48,14 +48,6 @@ def _exponentiate(z: Array, out: Array) -> None:
         out[j] = exp_of_negative(z[j])
 
 
-@jit(fastmath=REDUCTION, owns_arrays=False)
-def _sum(z: Array) -> float:
-    out = z.dtype.type(0)
-    for j in range(z.size):
-        out += z[j]
-    return out
-
-
 @jit(fastmath=FAST, owns_arrays=False)
 def _write(z: Array, factor: float, out: Array, i: int) -> None:
     for j in range(out.shape[1]):
@@ -91,7 +83,7 @@ def _fill_rows(
         z[t] = LOWEST
         _exponentiate(z, exponentials)
         mine = exp_of_negative(own)
-        others = _sum(exponentials)
+        others = row_sum(exponentials)
         excess[i] = excess_over_one(others, mine, one)
         factor = slope[t] * share / (others + mine)
         _write(exponentials, factor, gradient, i)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -199,4 +198,4 @@ def with_compiled_risk(problem: Problem[R_co]) -> Problem[R_co] | Problem[Compil
     outputs = risk.n_outputs
     if outputs < MANY_OUTPUTS or not worth_compiling(EXPECTED_CALLS * risk.y.size * outputs):
         return problem
-    return replace(problem, risk=CompiledSoftmaxRisk(risk))  # type: ignore[arg-type]
+    return problem.with_risk(CompiledSoftmaxRisk(risk))
