@@ -19,13 +19,16 @@ def test_max_prox_minimises(name):
     y = RNG.integers(0, C, 12)
     margin = RHO[y]
     stiffness = RNG.uniform(0.5, 20, 12)
-    point = max_prox(surrogate, centre, y, margin, stiffness)
+    point, u = max_prox(surrogate, centre, y, margin, stiffness)
     for i in range(12):
 
         def objective(z, i=i):
             others = np.delete(z, y[i])
             loss = surrogate.value(np.asarray((z[y[i]] - others.max()) / margin[i]))
             return float(loss) + stiffness[i] / 2 * np.sum((z - centre[i]) ** 2)
+
+        rival = np.delete(point[i], y[i]).max()
+        assert u[i] == pytest.approx((point[i][y[i]] - rival) / margin[i], abs=1e-12)
 
         best = objective(point[i])
         for _ in range(200):

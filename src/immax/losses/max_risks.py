@@ -56,35 +56,35 @@ class MaxEnvelope:
         self.null_direction: Array | None = uniform_direction(base.n_outputs, base.weight.dtype)
         self._start = 0.0 if multipliers is None else multipliers / self.stiffness[:, None]
 
-    def _proximal(self, scores: Array) -> tuple[Array, Array]:
-        """Return the proximal point and the slopes of the loss there."""
+    def _proximal(self, scores: Array) -> tuple[Array, Array, Array]:
+        """Return the proximal point, the slopes of the loss there, and the margins u."""
         shifted = scores + self._start
         base = self.base
-        point = max_prox(base.surrogate, shifted, base.y, base.margin, self.stiffness)
-        return point, (shifted - point) * self.stiffness[:, None]
+        point, u = max_prox(base.surrogate, shifted, base.y, base.margin, self.stiffness)
+        shifted -= point
+        shifted *= self.stiffness[:, None]
+        return point, shifted, u
 
     def value(self, scores: Array) -> float:
         return self.value_gradient(scores)[0]
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
-        point, slopes = self._proximal(scores)
+        _, slopes, u = self._proximal(scores)
         distance = np.einsum("ij,ij->i", slopes, slopes) / (2 * self.stiffness)
-        value = weighted_mean(self.base.losses(point) + distance, self.base.weight)
+        value = weighted_mean(self.base.surrogate.value(u) + distance, self.base.weight)
         slopes *= self.base.weight[:, None]
         return value, slopes
 
     def curvature(self, scores: Array) -> MaxCurvature:
         base, rows = self.base, np.arange(self.base.y.size)
-        point, slopes = self._proximal(scores)
+        _, slopes, u = self._proximal(scores)
         cut = slopes > 0
         cut[rows, base.y] = False
         size = np.maximum(cut.sum(axis=1), 1).astype(scores.dtype)
-        level = runner_up(point, base.y)[1]
         mass = -slopes[rows, base.y] * base.margin
         between = (1 + 1 / size) / self.stiffness
         if base.surrogate.smooth:
-            bend = base.surrogate.curvature((point[rows, base.y] - level) / base.margin)
-            bend = bend / base.margin**2
+            bend = base.surrogate.curvature(u) / base.margin**2
             bend = bend / (1 + bend * between)
         else:
             # At its kink the hinge keeps the margin fixed; elsewhere it is linear.
@@ -94,8 +94,8 @@ class MaxEnvelope:
         )
 
     def dual(self, scores: Array) -> tuple[Array, Array, float]:
-        point, slopes = self._proximal(scores)
-        conjugate = np.einsum("ij,ij->i", slopes, point) - self.base.losses(point)
+        point, slopes, u = self._proximal(scores)
+        conjugate = np.einsum("ij,ij->i", slopes, point) - self.base.surrogate.value(u)
         weighted = slopes * self.base.weight[:, None]
         return slopes, weighted, -weighted_mean(conjugate, self.base.weight)
 

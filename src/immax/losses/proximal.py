@@ -12,8 +12,8 @@ __all__ = ["max_prox"]
 
 def max_prox(
     surrogate: Surrogate, centre: Array, y: Array, margin: Array, stiffness: Array
-) -> Array:
-    """Return the proximal point of every sample's loss in the max form.
+) -> tuple[Array, Array]:
+    """Return the proximal point of every sample's loss in the max form, and its margin.
 
     It is ``argmin_z Psi((z_y - max_{j != y} z_j) / margin) + stiffness / 2 ||z - centre||^2``. The
     minimiser raises the target's score by some ``rise`` and cuts the other scores at a
@@ -34,43 +34,49 @@ def max_prox(
 
     Returns
     -------
-    ndarray of shape (n, c)
+    point : ndarray of shape (n, c)
+        The proximal point z.
+    u : ndarray of shape (n,)
+        Its margin, ``(z_y - max_{j != y} z_j) / margin``.
     """
     n, c = centre.shape
     rows = np.arange(n)
     target = centre[rows, y]
-    others = np.array(centre, order="C")
-    others[rows, y] = -np.inf
-    ordered = -np.sort(-others, axis=1)[:, : c - 1]
+    others = np.negative(centre, order="C")
+    others[rows, y] = np.inf
+    others.sort(axis=1)
+    ordered = np.negative(others[:, : c - 1])
     sums = np.cumsum(ordered, axis=1)
     sizes = np.arange(1, c)
+    weight = margin * stiffness
 
     # With k scores cut, the level falls from the k-th score to the next as the rise grows;
     # take the first k at whose end the left side has overtaken the right.
     ends = sums[:, :-1] - sizes[:-1] * ordered[:, 1:]
-    u = (target[:, None] + ends - ordered[:, 1:]) / margin[:, None]
-    overtaken = ends * (margin * stiffness)[:, None] + surrogate.slope(u) >= 0
+    ends_u = (target[:, None] + ends - ordered[:, 1:]) / margin[:, None]
+    overtaken = ends * weight[:, None] + surrogate.slope(ends_u) >= 0
     k = c - 2 - overtaken.sum(axis=1)  # once overtaken, overtaken to the end
     size, total = sizes[k], sums[rows, k]
 
     # On that piece u = intercept + rise * slope is linear in the rise.
     slope = (1 + 1 / size) / margin
     intercept = (target - total / size) / margin
-    start = np.pad(ends, ((0, 0), (1, 0)))[rows, k]
-    rise = _solve_rise(surrogate, intercept, slope, margin * stiffness, start)
+    if surrogate.name == "hinge":
+        reaching_one = (1 - intercept) / slope
+        rise = np.maximum(np.minimum(reaching_one, 1 / weight), 0)
+    else:
+        start = np.where(k > 0, ends[rows, k - 1], 0) if c > 2 else np.zeros(n)
+        rise = _solve_rise(surrogate, intercept, slope, weight, start)
     level = (total - rise) / size
     point = np.minimum(centre, level[:, None])
     point[rows, y] = target + rise
-    return np.asarray(point.astype(centre.dtype, copy=False))
+    return np.asarray(point.astype(centre.dtype, copy=False)), intercept + rise * slope
 
 
 def _solve_rise(
     surrogate: Surrogate, intercept: Array, slope: Array, weight: Array, start: Array
 ) -> Array:
     """Return the root of ``rise * weight + Psi'(intercept + rise * slope)``, at least ``start``."""
-    if surrogate.name == "hinge":
-        reaching_one = (1 - intercept) / slope
-        return np.asarray(np.clip(np.minimum(reaching_one, 1 / weight), 0, None))
     # Safeguarded Newton from the left end, where the function is not positive.
     low = np.maximum(start, 0)
     high = -surrogate.slope(intercept + low * slope) / weight

@@ -22,6 +22,7 @@ BLOCK_ROWS = 4096
 MAX_FACTORED = 3000  # parameters; beyond, conjugate gradients replace the factorisation
 MAX_SUITABLE = 300  # parameters for which "auto" takes Newton's method
 MAX_WORK = 50_000_000  # samples times parameters squared, likewise
+MAX_AT_ONCE = 2**17  # samples times parameters whose blocks take longer to call for than to compute
 MAX_CONJUGATE_STEPS = 250
 CONJUGATE_TOL = 0.01
 
@@ -205,17 +206,40 @@ def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
         Its rows are ordered by output, then by feature, with the bias last.
     """
     k, width = problem.shape
+    small = 1 < k and k * width * problem.X.shape[0] <= MAX_AT_ONCE
+    blocks = _blocks_at_once(problem, curvature) if small else _blocks(problem, curvature)
+    matrix = blocks.reshape(k * width, k * width)
+    penalty = np.zeros((k, width))
+    problem.weights(penalty)[:] = 2 * problem.lam
+    matrix[np.arange(k * width), np.arange(k * width)] += penalty.ravel()
+    return matrix
+
+
+def _blocks_at_once(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
+    """Return the Hessian of the risk, the blocks of each output by a single product."""
+    k, width = problem.shape
+    features = problem.X.toarray() if problem.is_sparse else problem.X
+    n = features.shape[0]
+    if problem.fit_intercept:
+        features = np.column_stack([features, np.ones(n, features.dtype)])
+    blocks = np.empty((k, width, k, width))
+    for b, unit in enumerate(np.eye(k, dtype=problem.dtype)):
+        column = curvature.product(np.broadcast_to(unit, (n, k)))
+        weighted = column[:, :, None] * features[:, None, :]
+        blocks[:, :, b, :] = (weighted.reshape(n, k * width).T @ features).reshape(k, width, width)
+    return blocks
+
+
+def _blocks(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
+    """Return the Hessian of the risk, block by block of two outputs."""
+    k, width = problem.shape
     blocks = np.zeros((k, width, k, width))
     for a in range(k):
         for b in range(a, k):
             block = _gram(problem, curvature.block(a, b))
             blocks[a, :, b, :] = block
             blocks[b, :, a, :] = block
-    matrix = blocks.reshape(k * width, k * width)
-    penalty = np.zeros((k, width))
-    problem.weights(penalty)[:] = 2 * problem.lam
-    matrix[np.arange(k * width), np.arange(k * width)] += penalty.ravel()
-    return matrix
+    return blocks
 
 
 def _gram(problem: Problem[SmoothRisk], weight: Array) -> Array:
