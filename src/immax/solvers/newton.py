@@ -206,7 +206,7 @@ def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
         Its rows are ordered by output, then by feature, with the bias last.
     """
     k, width = problem.shape
-    small = 1 < k and k * width * problem.X.shape[0] <= MAX_AT_ONCE
+    small = k > 1 and k * width * problem.X.shape[0] <= MAX_AT_ONCE
     blocks = _blocks_at_once(problem, curvature) if small else _blocks(problem, curvature)
     matrix = blocks.reshape(k * width, k * width)
     penalty = np.zeros((k, width))
