@@ -86,8 +86,30 @@ def test_a_method_that_lacks_the_metric_somewhere_is_left_out(values):
     found = ranked(results(**values))
     assert "la" not in found.methods
     assert found.ranks.max() == pytest.approx(3.0)
+    assert (
+        found.left_out
+        == f"Left out: methods that are not finished: la ({SETS - 1} of {SETS} data sets)."
+    )
     shorter = results(**values | {"la": values["ce"][:-1]})
     assert "la" not in ranked(shorter).methods
+
+
+def test_a_method_that_lacks_a_fold_is_left_out(values):
+    whole = results(**values)
+    lacking = [one for one in whole.records if one.cell.method == "la"][-1]
+    found = ranked(Results([one for one in whole.records if one is not lacking]))
+    assert sorted(found.methods) == ["ce", "immax", "rw"]
+    assert f"la ({SETS - 1} of {SETS} data sets)" in found.left_out
+    assert ranked(whole).left_out == ""
+
+
+def test_data_sets_that_few_methods_have_finished_are_left_out(values):
+    whole = results(**values).records
+    begun = [one for one in results(ce=np.append(values["ce"], 0.5)).records if one not in whole]
+    found = ranked(Results([*whole, *begun[-2:]]))
+    assert found.n_sets == SETS
+    assert len(found.methods) == 4
+    assert found.left_out == f"Left out: data sets that few methods have finished (set {SETS})."
 
 
 def test_without_the_reference_nothing_is_compared(values):

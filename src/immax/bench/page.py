@@ -95,12 +95,13 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
                 continue
             picture = out.with_name(f"{out.stem}-{_stem(results, model, test, metric)}.svg")
             with _same_ids():
-                plot_ranks(ranked.methods, ranked.ranks, len(results.columns), picture)
+                plot_ranks(ranked.methods, ranked.ranks, ranked.n_sets, picture)
             lines += [
-                f"{_title(results, ranked, test)}, {len(results.columns)} data sets "
+                f"{_title(results, ranked, test)}, {ranked.n_sets} data sets "
                 f"(Friedman p = {ranked.friedman_p:.1g}):",
                 "",
                 ranked.table.markdown(),
+                *([ranked.left_out, ""] if ranked.left_out else []),
                 f"![Mean ranks]({picture.name})",
                 "",
             ]

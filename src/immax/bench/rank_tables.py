@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immax.arrays import Vector
+from immax.arrays import Array, Vector
 from immax.bench.mean_tables import format_mean
 from immax.bench.results import Results
 from immax.bench.table import Table
@@ -28,11 +28,17 @@ class RankTable:
         Mean ranks, in the order of the table.
     friedman_p : float
         The p-value of Friedman's test that all methods are alike.
+    n_sets : int
+        The number of data sets in the table.
+    left_out : str
+        A sentence on data sets and methods that are not finished, or empty.
     """
 
     table: Table
     ranks: Vector
     friedman_p: float
+    n_sets: int
+    left_out: str
 
     @property
     def methods(self) -> list[str]:
@@ -54,19 +60,23 @@ def rank_table(results: Results, model: str, test: str, metric: str, reference: 
     Returns
     -------
     RankTable
-        Methods that lack the metric on some data set are left out.
+        Data sets that fewer than half of the methods have finished are left out, then methods that
+        have not finished all others.
     """
     sign = METRICS[metric].sign
-    methods = [
-        method
-        for method in results.methods
-        if not np.isnan(results.matrix(model, test, metric, [method])).any()
-    ]
-    values = results.matrix(model, test, metric, methods)
+    values = results.matrix(model, test, metric, results.methods)
+    finished = ~np.isnan(values)
+    started = finished.any(axis=0)
+    sets = finished.sum(axis=1) >= max(started.sum() / 2, 1)
+    kept = started & finished[sets].all(axis=0)
+    methods = [method for method, keep in zip(results.methods, kept, strict=True) if keep]
+    values = values[np.ix_(sets, kept)]
     header = ["method", f"mean {metric}", "mean rank", f"wins/ties/losses to {reference}"]
     header += ["Wilcoxon p", "after Holm"]
-    if not methods:
-        return RankTable(Table(f"{model}, {metric}", header, []), np.array([]), 1.0)
+    title = f"{model}, {metric}"
+    left_out = _left_out(results, finished, sets, kept)
+    if not values.size:
+        return RankTable(Table(title, header, []), np.array([]), 1.0, 0, left_out)
     ranks = average_ranks(sign * values)
     comparisons = _comparisons(methods, sign * values, reference)
     order = np.argsort(ranks, kind="stable")
@@ -79,8 +89,25 @@ def rank_table(results: Results, model: str, test: str, metric: str, reference: 
         ]
         for i in order
     ]
-    table = Table(f"{model}, {metric}", header, rows)
-    return RankTable(table, ranks[order], friedman(sign * values))
+    table = Table(title, header, rows)
+    return RankTable(table, ranks[order], friedman(sign * values), len(values), left_out)
+
+
+def _left_out(results: Results, finished: Array, sets: Array, kept: Array) -> str:
+    """Return a sentence on what is not finished and therefore not in the table."""
+    parts = []
+    if not sets.all():
+        names = [name for name, keep in zip(results.columns, sets, strict=True) if not keep]
+        parts.append(f"data sets that few methods have finished ({', '.join(names)})")
+    counts = finished[sets].sum(axis=0)
+    unfinished = [
+        f"{name} ({count} of {sets.sum()} data sets)"
+        for name, keep, count in zip(results.methods, kept, counts.tolist(), strict=True)
+        if count and not keep
+    ]
+    if unfinished:
+        parts.append(f"methods that are not finished: {', '.join(unfinished)}")
+    return f"Left out: {'; '.join(parts)}." if parts else ""
 
 
 def _comparisons(methods: list[str], values: Vector, reference: str) -> dict[str, tuple[str, ...]]:

@@ -72,7 +72,7 @@ class Results:
         return np.array([np.nan if value is None else value for value in values], dtype=float)
 
     def matrix(self, model: str, test: str, metric: str, methods: Sequence[str]) -> Array:
-        """Return means over runs; NaN where a method was not run.
+        """Return means over runs; NaN where a method has not finished all of them.
 
         Parameters
         ----------
@@ -82,18 +82,20 @@ class Results:
         Returns
         -------
         ndarray of shape (n_columns, n_methods)
+            A run (or outer fold) of a data set counts as soon as any method has finished it.
         """
-        return np.array(
-            [
-                [
-                    values.mean()
-                    if (values := self.values(column, model, method, test, metric)).size
-                    else np.nan
-                    for method in methods
-                ]
-                for column in self.columns
-            ]
-        )
+        means = np.full((len(self.columns), len(methods)), np.nan)
+        for i, column in enumerate(self.columns):
+            runs = {
+                _repetition(record)
+                for method in self.methods
+                for record in self.of(column, model, method)
+            }
+            for j, method in enumerate(methods):
+                values = self.values(column, model, method, test, metric)
+                if values.size and values.size == len(runs):
+                    means[i, j] = values.mean()
+        return means
 
     def differences(
         self, column: str, model: str, pair: tuple[str, str], test: str, metric: str

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from immax.bench.mean_tables import difference_table, mean_table
 from immax.bench.outcomes import Record
@@ -42,7 +43,9 @@ def result_tables(results: Results, metric: str, reference: str) -> list[Table]:
             if test == TRAINING and metric not in OF_TRAINING:
                 continue
             if len(results.columns) >= MANY:
-                tables.append(rank_table(results, model, test, metric, reference).table)
+                ranked = rank_table(results, model, test, metric, reference)
+                note = f" ({ranked.left_out})" if ranked.left_out else ""
+                tables.append(replace(ranked.table, title=ranked.table.title + note))
                 continue
             tables.append(mean_table(results, model, test, metric))
             if any(results.of(column, model, reference) for column in results.columns):
