@@ -2,7 +2,9 @@
 
 Decisions are ``argmax_k (log p_k + b_k)``. Along one ``b_k`` all values that decide differently are
 tried at once: as it grows, samples move to class k in the order of how far behind it is. Passes
-over the classes are made from several starts, since a single ascent ends at a local optimum.
+over the classes are made from several starts, since a single ascent ends at a local optimum. One
+of the starts is a fixed point in the manner of Dinkelbach: the aim is replaced by its linear
+approximation at the present confusion matrix, whose best weights have a closed form.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ __all__ = ["search_weights"]
 MOST_CUTS = 256
 MOST_ENTRIES = 4_000_000  # of the confusion matrices of one line
 MOST_PASSES = 12
+MOST_LINEARISATIONS = 20
+STEP = 1e-4  # of the numerical derivative, as a share of all samples
 
 
 def search_weights(
@@ -43,8 +47,11 @@ def search_weights(
     best, best_value = np.zeros(len(prior)), -np.inf
     passes = 2 if quick else MOST_PASSES
     # from the plain rule to that of balanced accuracy
-    for power in (-0.5,) if quick else (0.0, -0.5, -1.0):
-        offsets, value = _ascend(log_p, soft, aim, power * log_prior, passes)
+    starts = [power * log_prior for power in ((-0.5,) if quick else (0.0, -0.5, -1.0))]
+    if not quick:
+        starts.append(_linearised(log_p, soft, aim, starts[1]))
+    for start in starts:
+        offsets, value = _ascend(log_p, soft, aim, start, passes)
         if value > best_value + 1e-9:
             best, best_value = offsets, value
     return np.asarray(np.exp(best - best.max()))
@@ -66,13 +73,48 @@ def _ascend(
     return offsets, value
 
 
-def _value(log_p: Array, soft: Array, aim: Aim, offsets: Array) -> float:
+def _confusion(log_p: Array, soft: Array, offsets: Array) -> Array:
     c = log_p.shape[1]
     decisions = np.argmax(log_p + offsets, axis=1)
-    confusion = np.stack(
-        [np.bincount(decisions, weights=soft[:, k], minlength=c) for k in range(c)]
-    )
-    return float(aim.value(confusion))
+    return np.stack([np.bincount(decisions, weights=soft[:, k], minlength=c) for k in range(c)])
+
+
+def _value(log_p: Array, soft: Array, aim: Aim, offsets: Array) -> float:
+    return float(aim.value(_confusion(log_p, soft, offsets)))
+
+
+def _linearised(log_p: Array, soft: Array, aim: Aim, offsets: Array) -> Array:
+    """Return the best of the offsets that follow from repeated linear approximations of the aim.
+
+    Where the aim is linear with gradient G, the gain of a decision for class k is
+    ``sum_j p_j G_jk``. The weight of a class is what a right decision for it gains over the
+    present wrong ones.
+    """
+    best, best_value = offsets, _value(log_p, soft, aim, offsets)
+    for _ in range(MOST_LINEARISATIONS):
+        confusion = _confusion(log_p, soft, offsets)
+        gradient = _gradient(aim, confusion)
+        wrong = confusion + STEP * confusion.sum(axis=1, keepdims=True)  # none is empty
+        np.fill_diagonal(wrong, 0)
+        lost = (wrong * gradient).sum(axis=0) / wrong.sum(axis=0)
+        weights = np.diagonal(gradient) - lost
+        if not (weights > 0).all():
+            break
+        offsets = np.log(weights)
+        value = _value(log_p, soft, aim, offsets)
+        if value <= best_value + 1e-9:
+            break
+        best, best_value = offsets, value
+    return best
+
+
+def _gradient(aim: Aim, confusion: Array) -> Array:
+    """Return the derivatives of the aim in the entries of the confusion matrix."""
+    c = len(confusion)
+    moves = STEP * confusion.sum() * np.eye(c * c).reshape(c * c, c, c)
+    ahead, behind = aim.value(confusion + moves), aim.value(np.maximum(confusion - moves, 0))
+    steps = (confusion + moves - np.maximum(confusion - moves, 0)).sum(axis=(1, 2))
+    return np.asarray((ahead - behind) / steps).reshape(c, c)
 
 
 def _line(log_p: Array, soft: Array, aim: Aim, offsets: Array, k: int) -> tuple[float, float]:
