@@ -24,6 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -47,7 +48,16 @@ RuleMaker = Callable[[np.ndarray, np.ndarray, str, np.ndarray], Rule]
 
 def with_evidence(evidence: float) -> RuleMaker:
     """Return what fits a rule with a weight of the observed labels."""
-    return lambda p, y, aim, folds: fit_rule(p, y, aim, evidence=evidence)
+
+    def make(p: np.ndarray, y: np.ndarray, aim: str, folds: np.ndarray) -> Rule:  # noqa: ARG001
+        return fit_rule(p, y, aim, evidence=evidence)
+
+    return make
+
+
+def most_probable(p: np.ndarray, y: np.ndarray, aim: str, folds: np.ndarray) -> Rule:  # noqa: ARG001
+    """Return the rule without an aim."""
+    return fit_rule(p, y, "accuracy")
 
 
 def average_of_folds(p: np.ndarray, y: np.ndarray, aim: str, folds: np.ndarray) -> Rule:
@@ -67,7 +77,7 @@ MAKERS: dict[str, RuleMaker] = {
     "evidence 0.5": with_evidence(0.5),
     "expected (evidence 0)": with_evidence(0.0),
     "average of the folds' thresholds": average_of_folds,
-    "no rule (the most probable class)": lambda p, y, aim, folds: fit_rule(p, y, "accuracy"),
+    "no rule (the most probable class)": most_probable,
 }
 
 
@@ -96,7 +106,9 @@ def compare_thresholds() -> None:
         for i, (X, y) in enumerate(sets.values()):
             for train, test in StratifiedKFold(5, shuffle=True, random_state=1).split(X, y):
                 inner = StratifiedKFold(5, shuffle=True, random_state=0)
-                model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+                model = make_pipeline(
+                    SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000)
+                )
                 p = cross_val_predict(model, X[train], y[train], cv=inner, method="predict_proba")
                 folds = np.zeros(len(train), dtype=int)
                 for k, (_, part) in enumerate(inner.split(X[train], y[train])):
@@ -124,7 +136,7 @@ def compare_one_se() -> None:
                     search = IMMAXClassifierCV(aim=aim, one_se=one_se, n_jobs=1)
                     model = make_pipeline(StandardScaler(), search).fit(X[train], y[train])
                     values[i, j] += held_out_value(model.predict(X[test]), y[test], aim) / 5
-        show(f"{aim}, {len(sets)} sets of two classes", list(options), values, list(options)[0])
+        show(f"{aim}, {len(sets)} sets of two classes", list(options), values, next(iter(options)))
 
 
 def show(title: str, names: list[str], values: np.ndarray, default: str) -> None:

@@ -11,6 +11,7 @@ from sklearn.metrics import (
     make_scorer,
 )
 
+from immax import IMMAXClassifierCV
 from immax.search.predictions import HeldOutPredictions, HeldOutScores
 from immax.search.scoring import Scorer, group_means, resolve_scoring
 
@@ -146,3 +147,28 @@ def test_errors_of_a_scorer_are_shown_before_any_fit():
 def test_what_is_refused(scoring):
     with pytest.raises(ValueError, match="scor"):
         resolve_scoring(scoring)
+
+
+def score_a_part(model, X, y):
+    rows = X[:, 0] > 0
+    return float(np.mean(model.predict(X[rows]) == y[rows]))
+
+
+def score_other_rows(model, X, y):
+    return float(np.mean(model.predict(X + 1) == y))
+
+
+@pytest.mark.parametrize("scoring", [score_a_part, score_other_rows])
+def test_predictions_of_other_rows_are_refused(scoring):
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    with pytest.raises(ValueError, match=r"predictions of other rows than it was given"):
+        IMMAXClassifierCV(scoring=scoring, lams=[1e-2], cv=3).fit(X, y)
+
+
+def test_a_copy_of_the_rows_will_do():
+    def score_by_copy(model, X, y):
+        return float(np.mean(model.predict(X.copy())[X[:, 0] > 0] == y[X[:, 0] > 0]))
+
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    search = IMMAXClassifierCV(scoring=score_by_copy, lams=[1e-2], cv=3).fit(X, y)
+    assert 0 <= search.best_score_ <= 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -15,7 +16,7 @@ from immax.class_weights import divide_out
 from immax.decisions import Rule
 from immax.links import by_score, decide, immax_proba
 
-__all__ = ["HeldOutPredictions", "HeldOutScores", "log_probabilities"]
+__all__ = ["HeldOutPredictions", "HeldOutScores", "check_rows", "log_probabilities"]
 
 CELLS = 100  # of a search, more or less
 
@@ -107,7 +108,7 @@ def _has_probabilities(model: HeldOutPredictions) -> bool:
 class HeldOutPredictions(ClassifierMixin, BaseEstimator):
     """A fitted classifier, as scorers expect it, whose scores are known.
 
-    Its methods return the predictions for the held-out samples whatever features they are given.
+    Its methods know the predictions for the held-out samples alone, and refuse any others.
 
     Parameters
     ----------
@@ -115,10 +116,13 @@ class HeldOutPredictions(ClassifierMixin, BaseEstimator):
         Scores of the samples.
     rule : {"score", "bayes"} or Rule, default="score"
         Whether the label has the highest score or the highest probability, or is that of a rule.
+    features : {ndarray, sparse matrix, DataFrame}, optional
+        The rows of the samples, as the scorer receives them; by default rows are not compared.
     """
 
     held_out: HeldOutScores
     rule: str | Rule = "score"
+    features: Features | None = None
 
     @property
     def classes_(self) -> Array:
@@ -133,22 +137,60 @@ class HeldOutPredictions(ClassifierMixin, BaseEstimator):
         """Return the predictions for some of the samples."""
         return HeldOutPredictions(self.held_out.subset(rows), self.rule)
 
-    def decision_function(self, X: Features) -> Array:  # noqa: ARG002
+    def of_rows(self, features: Features) -> HeldOutPredictions:
+        """Return the predictions that refuse all rows but these."""
+        return HeldOutPredictions(self.held_out, self.rule, features)
+
+    def decision_function(self, X: Features) -> Array:
         """Return the scores."""
+        check_rows(X, self.features)
         return self.held_out.decision
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Features) -> Array:  # noqa: ARG002
+    def predict_proba(self, X: Features) -> Array:
         """Return the class probabilities, of shape (n, c)."""
+        check_rows(X, self.features)
         return self.held_out.proba
 
-    def predict(self, X: Features) -> Array:  # noqa: ARG002
+    def predict(self, X: Features) -> Array:
         """Return labels by the rule."""
+        check_rows(X, self.features)
         if isinstance(self.rule, Rule):
             return self.rule.predict(self.held_out.proba)
         if self.rule == "bayes":
             return np.asarray(self.classes_[decide(self.held_out.proba)])
         return np.asarray(self.classes_[by_score(self.held_out.decision)])
+
+
+def check_rows(X: Features, known: Features | None) -> None:
+    """Refuse rows whose predictions a search does not know.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix, DataFrame}
+        What a scorer asks predictions for.
+    known : {ndarray, sparse matrix, DataFrame}, optional
+        The rows whose predictions are known; by default nothing is compared.
+
+    Raises
+    ------
+    ValueError
+        If they are not the same.
+    """
+    if known is None or X is known:
+        return
+    same = getattr(X, "shape", None) == known.shape
+    if same and sparse.issparse(known):
+        same = sparse.issparse(X) and (known != X).nnz == 0
+    elif same:
+        a, b = np.asarray(X), np.asarray(known)
+        same = bool(((a == b) | ((a != a) & (b != b))).all())
+    if not same:
+        raise ValueError(
+            "scoring: the scorer asked for predictions of other rows than it was given. A search "
+            "knows the predictions for the held-out rows alone; predict all of them and select "
+            "from the result, estimator.predict(X)[rows] in place of estimator.predict(X[rows])"
+        )
 
 
 def log_probabilities(model: HeldOutPredictions, y: Array) -> Array:

@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring
 from immax.arrays import Array, Features
 from immax.decisions import AIMS, Aim
 from immax.decisions.confusion import confusion_matrix
-from immax.search.predictions import HeldOutPredictions, log_probabilities
+from immax.search.predictions import HeldOutPredictions, check_rows, log_probabilities
 
 __all__ = ["Scorer", "ScorerFunction", "Scoring", "group_means", "resolve_scoring"]
 
@@ -49,7 +49,8 @@ PER_SAMPLE: Mapping[str, _Known] = MappingProxyType(
 class _ProbingClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that is always right, and records which of its methods are called."""
 
-    def __init__(self, y: Array, classes: Array) -> None:
+    def __init__(self, X: Features, y: Array, classes: Array) -> None:
+        self.X = X
         self.y = y
         self.classes = classes
         self.classes_ = classes
@@ -58,16 +59,19 @@ class _ProbingClassifier(ClassifierMixin, BaseEstimator):
     def _indicators(self) -> Array:
         return np.equal.outer(self.y, self.classes).astype(np.float64)
 
-    def predict(self, X: Features) -> Array:  # noqa: ARG002
+    def predict(self, X: Features) -> Array:
+        check_rows(X, self.X)
         self.requested.add("predict")
         return self.y
 
-    def decision_function(self, X: Features) -> Array:  # noqa: ARG002
+    def decision_function(self, X: Features) -> Array:
+        check_rows(X, self.X)
         self.requested.add("decision_function")
         indicators = self._indicators()
         return 2 * indicators[:, 1] - 1 if len(self.classes) == 2 else indicators
 
-    def predict_proba(self, X: Features) -> Array:  # noqa: ARG002
+    def predict_proba(self, X: Features) -> Array:
+        check_rows(X, self.X)
         self.requested.add("predict_proba")
         return self._indicators()
 
@@ -161,7 +165,7 @@ class Scorer:
             if known is not None:
                 labels = known.uses_labels
                 return cls(function, labels, per_sample=known.function, only_labels=labels)
-        model = _ProbingClassifier(y, classes)
+        model = _ProbingClassifier(X, y, classes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of perfect predictions say nothing
             uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
@@ -230,6 +234,7 @@ class Scorer:
     def _score(
         self, model: HeldOutPredictions, X: Features, y: Array, weight: Array | None
     ) -> float:
+        model = model.of_rows(X)
         if weight is not None and self.uses_weights:
             return float(self.function(model, X, y, sample_weight=weight))
         return float(self.function(model, X, y))
