@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from immax import IMMAXSVC, IMMAXClassifier, IMMAXClassifierCV
+from immax.compare.final_model import CodedLabels
 from immax.decisions import DecidedModel, Rule
 from immax.decisions.calibrated_scores import CalibratedScores
 from immax.onnx import to_onnx
@@ -85,6 +86,14 @@ def test_calibrated_scores(classes, machine):
     decided = DecidedModel(model, rule)
     assert_same(decided, to_onnx(decided), features)
     assert isinstance(unfold(decided)[1], Decided)
+
+
+def test_labels_of_codes():
+    model = CodedLabels(scaled(LogisticRegression()).fit(X3, Y3), np.array(["a", "b", "c"]))
+    assert set(assert_same(model, to_onnx(model), X3)["label"]) == {"a", "b", "c"}
+    rule = Rule(model.classes, np.diag([1.0, 2.0, 3.0]), np.bincount(Y3) / len(Y3))
+    decided = DecidedModel(model, rule)
+    assert_same(decided, to_onnx(decided), X3)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

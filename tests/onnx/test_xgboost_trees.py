@@ -9,6 +9,7 @@ from immax.onnx import to_onnx
 from immax.onnx.xgboost_trees import add_xgboost_scores
 
 pytest.importorskip("xgboost", reason="needs xgboost")
+from xgboost import XGBClassifier
 from xgboost.callback import EarlyStopping
 
 from immax.boosting import IMMAXXGBClassifier
@@ -95,3 +96,27 @@ def test_what_cannot_be_exported_is_named(options, message):
     model = IMMAXXGBClassifier(**{**SMALL, **options}).fit(X, y)
     with pytest.raises(NotImplementedError, match=message):
         to_onnx(model)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("base_score", [None, 0.3])
+def test_the_library_s_own_classifier(classes, base_score):
+    X, y = sample(classes)
+    model = XGBClassifier(**SMALL, base_score=base_score, early_stopping_rounds=2)
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
+    assert_same(model, to_onnx(model), X)
+
+
+@pytest.mark.parametrize("objective", ["binary:hinge", "reg:squarederror"])
+def test_other_objectives_of_the_library_are_refused(objective):
+    X, y = sample(2)
+    model = XGBClassifier(**SMALL, objective=objective).fit(X, y)
+    with pytest.raises(NotImplementedError, match=f"objective='binary:logistic'.*{objective}"):
+        to_onnx(model)
+
+
+def test_several_targets_are_refused():
+    X, y = sample(2)
+    several = XGBClassifier(**SMALL).fit(X, np.column_stack([y, 1 - y]))
+    with pytest.raises(NotImplementedError, match="one target"):
+        to_onnx(several)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
@@ -66,8 +67,9 @@ def to_onnx(model: Any) -> Any:
     model : fitted classifier
         ``IMMAXClassifier``, ``BaselineClassifier``, ``IMMAXSVC``, their searches,
         ``IMMAXXGBClassifier``, ``IMMAXLGBMClassifier``, ``LogisticRegression``, ``LinearSVC``,
-        one of these in ``DecisionClassifierCV`` or in ``FixedThresholdClassifier`` and
-        ``TunedThresholdClassifierCV`` of scikit-learn, or a pipeline that ends in one.
+        ``XGBClassifier``, one of these in ``DecisionClassifierCV`` or in scikit-learn's
+        ``FixedThresholdClassifier`` and ``TunedThresholdClassifierCV``, or a pipeline that ends in
+        one.
 
     Returns
     -------
@@ -155,10 +157,12 @@ def _classify(graph: Graph, model: Any, X: str) -> Classified:
     for attribute, add_scores in TREES.items():
         if hasattr(model, "loss_") and hasattr(model, attribute):
             return _classify_trees(graph, model, add_scores(graph, X, model))
+    if is_classifier(model) and hasattr(model, "get_booster"):
+        return _classify_xgboost(graph, model, X)
     raise TypeError(
         f"{type(model).__name__} cannot be exported to ONNX; IMMAXClassifier, BaselineClassifier, "
         "IMMAXSVC, their searches, IMMAXXGBClassifier, IMMAXLGBMClassifier, LogisticRegression, "
-        "LinearSVC, and DecisionClassifierCV, FixedThresholdClassifier and "
+        "LinearSVC, XGBClassifier, and DecisionClassifierCV, FixedThresholdClassifier and "
         "TunedThresholdClassifierCV of one of these can"
     )
 
@@ -244,11 +248,21 @@ def _calibrated(
 
 
 def _classify_logistic(graph: Graph, model: LogisticRegression, X: str) -> Classified:
-    c = len(model.classes_)
     scores = add_linear_scores(graph, X, model.coef_, model.intercept_)
-    count = 1 if c == 2 else c
-    proba = add_calibration(graph, scores, np.ones(count), np.zeros(count))
-    return Classified(_by_scores(graph, scores, c), scores, proba)
+    proba = _add_softmax(graph, scores, len(model.classes_))
+    return Classified(_by_scores(graph, scores, len(model.classes_)), scores, proba)
+
+
+def _classify_xgboost(graph: Graph, model: Any, X: str) -> Classified:
+    """Add an ``XGBClassifier``, in which the lowest class wins a tie."""
+    scores = add_xgboost_scores(graph, X, model)
+    proba = _add_softmax(graph, scores, len(model.classes_))
+    return Classified(graph.add("ArgMax", proba, axis=1, keepdims=0), scores, proba)
+
+
+def _add_softmax(graph: Graph, scores: str, n_classes: int) -> str:
+    count = 1 if n_classes == 2 else n_classes
+    return add_calibration(graph, scores, np.ones(count), np.zeros(count))
 
 
 def _classify_trees(graph: Graph, model: Any, scores: str) -> Classified:

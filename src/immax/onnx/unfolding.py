@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from immax.decisions import DecidedModel, DecisionClassifierCV, Rule
 from immax.decisions.calibrated_scores import CalibratedScores
+from immax.decisions.fitted_wrapper import FittedWrapper
 
 __all__ = ["Calibrated", "Decided", "Thresholded", "unfold"]
 
@@ -79,6 +80,8 @@ def unfold(model: Any) -> tuple[list[Any], Any]:
     if isinstance(model, CalibratedScores):
         steps, last = unfold(model.model)
         return steps, Calibrated(last, model.calibration)
+    if isinstance(model, FittedWrapper):
+        return unfold(model.model)  # other wrappers give the same classes other labels
     if isinstance(model, (FixedThresholdClassifier, TunedThresholdClassifierCV)):
         steps, last = unfold(getattr(model, "estimator_", model.estimator))
         return steps, _thresholded(last, model)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from immax.arrays import Array
 from immax.onnx.graph import Graph
 from immax.onnx.trees import TreeRows
 
@@ -15,7 +16,7 @@ __all__ = ["add_xgboost_scores"]
 
 
 def add_xgboost_scores(graph: Graph, X: str, model: Any) -> str:
-    """Add the scores of a fitted ``IMMAXXGBClassifier``.
+    """Add the scores of a fitted ``IMMAXXGBClassifier`` or ``XGBClassifier``.
 
     XGBoost compares in single precision, and so do these nodes. The trees are those that
     ``predict`` uses: up to the best iteration, if training was stopped early.
@@ -25,7 +26,7 @@ def add_xgboost_scores(graph: Graph, X: str, model: Any) -> str:
     graph : Graph
     X : str
         Of shape (n, d); NaN is missing, and so is the model's ``missing``.
-    model : IMMAXXGBClassifier
+    model : IMMAXXGBClassifier or XGBClassifier
 
     Returns
     -------
@@ -35,7 +36,8 @@ def add_xgboost_scores(graph: Graph, X: str, model: Any) -> str:
     Raises
     ------
     NotImplementedError
-        For splits of categories, trees of several scores, and boosters without trees.
+        For splits of categories, trees of several scores, boosters without trees, and objectives
+        whose scores are not log-odds or those of a softmax.
     """
     booster = model.get_booster()
     best = booster.attr("best_iteration")
@@ -47,10 +49,25 @@ def add_xgboost_scores(graph: Graph, X: str, model: Any) -> str:
     rows = TreeRows("BRANCH_LT")
     for number, (tree, output) in enumerate(zip(trees["trees"], trees["tree_info"], strict=True)):
         _add_tree(rows, number, tree, output, 1.0 if weights is None else weights[number])
-    base = json.loads(saved["learner_model_param"]["base_score"])
-    start = np.broadcast_to(np.atleast_1d(np.asarray(base, np.float64)), n_scores)
+    own = hasattr(model, "loss_")  # whose boosters leave scores as they are
+    start = np.broadcast_to(_base_scores(saved, n_scores, own), n_scores)
     features = _without_missing(graph, X, model.missing)
     return graph.add("Add", rows.add_scores(graph, features, n_scores, True), graph.constant(start))
+
+
+def _base_scores(saved: Mapping[str, Any], n_scores: int, own: bool) -> Array:
+    """Return the scores that boosting began with, which are probabilities in some files."""
+    objective, params = saved["objective"]["name"], saved["learner_model_param"]
+    base = np.atleast_1d(np.asarray(json.loads(params["base_score"]), np.float64))
+    if own:
+        return base
+    expected = "binary:logistic" if n_scores == 1 else "multi:softprob"
+    if objective != expected or int(params["num_target"]) > 1:
+        raise NotImplementedError(
+            f"XGBClassifier can be exported to ONNX with objective={expected!r} and one target; "
+            f"got {objective!r} and {params['num_target']}"
+        )
+    return np.log(base / (1 - base)) if n_scores == 1 else base
 
 
 def _weighted_trees(saved: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[float] | None]:
