@@ -96,3 +96,10 @@ def test_other_models_are_named():
     calibrated = IMMAXSVC(calibrated=True, random_state=0).fit(X, Y)
     with pytest.raises(NotImplementedError, match="calibrated=True"):
         to_onnx(calibrated)
+
+
+def test_classes_against_the_rest_are_refused():
+    model = LogisticRegression().fit(X, Y)
+    model.solver = "liblinear"  # which later versions of scikit-learn no longer fit
+    with pytest.raises(NotImplementedError, match="with a softmax; got solver='liblinear'"):
+        to_onnx(model)

@@ -248,6 +248,13 @@ def _calibrated(
 
 
 def _classify_logistic(graph: Graph, model: LogisticRegression, X: str) -> Classified:
+    # Versions of scikit-learn before 1.8 can fit each class against the rest, without a softmax.
+    several = getattr(model, "multi_class", "auto")
+    if len(model.classes_) > 2 and (model.solver == "liblinear" or several == "ovr"):
+        raise NotImplementedError(
+            "LogisticRegression of several classes can be exported to ONNX with a softmax; got "
+            f"solver={model.solver!r}, multi_class={several!r}"
+        )
     scores = add_linear_scores(graph, X, model.coef_, model.intercept_)
     proba = _add_softmax(graph, scores, len(model.classes_))
     return Classified(_by_scores(graph, scores, len(model.classes_)), scores, proba)
