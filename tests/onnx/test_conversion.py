@@ -56,6 +56,30 @@ def test_decisions_of_any_probabilities():
     assert_same(model, to_onnx(model), X)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "search",
+    [
+        IMMAXClassifierCV("hinge", cv=3, n_margins=2, random_state=0),
+        IMMAXSVCCV(cv=3, Cs=[1.0], n_margins=2, random_state=0),
+    ],
+)
+def test_searches_without_probabilities_have_scores(search, classes):
+    rows = classes > Y
+    model = search.fit(X[rows], Y[rows])
+    assert not hasattr(model, "predict_proba")
+    found = assert_same(model, to_onnx(model), X[rows])
+    assert list(found) == ["label", "scores"]
+    expected = model.decision_function(X[rows]).reshape(rows.sum(), -1)
+    np.testing.assert_allclose(found["scores"], expected, atol=1e-5)
+
+
+def test_a_search_without_a_final_fit_is_refused():
+    model = IMMAXClassifierCV(cv=3, n_margins=2, refit=False, random_state=0).fit(X, Y)
+    with pytest.raises(AttributeError, match="refit=False"):
+        to_onnx(model)
+
+
 def test_a_file(tmp_path):
     model = IMMAXClassifier().fit(X, Y)
     save_onnx(model, tmp_path / "folder" / "model.onnx")
@@ -72,3 +96,10 @@ def test_other_models_are_named():
     calibrated = IMMAXSVC(calibrated=True, random_state=0).fit(X, Y)
     with pytest.raises(NotImplementedError, match="calibrated=True"):
         to_onnx(calibrated)
+
+
+def test_classes_against_the_rest_are_refused():
+    model = LogisticRegression().fit(X, Y)
+    model.solver = "liblinear"  # which later versions of scikit-learn no longer fit
+    with pytest.raises(NotImplementedError, match="with a softmax; got solver='liblinear'"):
+        to_onnx(model)

@@ -6,7 +6,7 @@ from onnx_models import evaluate
 
 from immax.decisions import Rule
 from immax.links import by_score, decide
-from immax.onnx.decisions import add_labels, add_rule, by_cost, by_highest, by_sign
+from immax.onnx.decisions import add_labels, add_rule, by_cost, by_highest, by_sign, by_threshold
 from immax.onnx.graph import Output
 
 PROBA = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.9, 0.05, 0.05], [0.25, 0.25, 0.5]])
@@ -20,6 +20,13 @@ def test_ties_go_to_the_highest_class():
     assert indices(PROBA, by_highest).tolist() == [1, 2, 0, 2]
     scores = np.array([[-1.0], [0.0], [2.0]])
     assert indices(scores, by_sign).tolist() == by_score(scores[:, 0]).tolist()
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_a_threshold_is_reached_by_equal_values(positive):
+    values = np.array([[0.2], [0.3], [0.4]])
+    found = indices(values, lambda graph, p: by_threshold(graph, p, 0.3, positive))
+    assert found.tolist() == [1 - positive, positive, positive]
 
 
 @pytest.mark.parametrize("costs", [None, [1.0, 5.0, 2.0], [[0, 1, 2], [4, 0, 1], [1, 1, 0]]])

@@ -9,7 +9,11 @@ from immax.onnx import to_onnx
 from immax.onnx.lightgbm_trees import add_lightgbm_scores
 
 pytest.importorskip("lightgbm", reason="needs lightgbm")
+from lightgbm import early_stopping
+
 from immax.boosting import IMMAXLGBMClassifier
+
+SMALL = {"n_estimators": 12, "num_leaves": 6, "n_jobs": 1, "verbose": -1}
 
 
 def sample(classes, missing):
@@ -32,8 +36,47 @@ def test_trees(classes, missing):
     assert_same(model, to_onnx(model), X)
 
 
-def test_zero_as_missing_is_refused():
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"boosting_type": "dart", "drop_rate": 0.5},
+        {"data_sample_strategy": "goss"},
+        {"use_missing": False},
+    ],
+)
+def test_other_ensembles(classes, options):
+    X, y = sample(classes, 0.1)
+    model = IMMAXLGBMClassifier(**SMALL, **options).fit(X, y)
+    assert_same(model, to_onnx(model), X)
+
+
+def test_early_stopping():
     X, y = sample(2, 0.1)
-    model = IMMAXLGBMClassifier(n_estimators=2, zero_as_missing=True, verbose=-1).fit(X, y)
-    with pytest.raises(NotImplementedError, match="zero_as_missing"):
+    model = IMMAXLGBMClassifier(**{**SMALL, "n_estimators": 200})
+    stop = early_stopping(3, verbose=False)
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], callbacks=[stop])
+    assert 0 < model.best_iteration_ < 200
+    assert_same(model, to_onnx(model), X)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"zero_as_missing": True}, "zero_as_missing=True cannot be exported"),
+        ({"linear_tree": True}, "linear_tree=True cannot be exported"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(options, message):
+    model = IMMAXLGBMClassifier(**SMALL, **options).fit(*sample(2, 0.1))
+    with pytest.raises(NotImplementedError, match=message):
+        to_onnx(model)
+
+
+def test_splits_of_categories_are_refused():
+    X, y = sample(2, 0.0)
+    X[:, 0] = 2 * (np.arange(len(X)) % 5) + y
+    model = IMMAXLGBMClassifier(**SMALL, min_data_per_group=5)
+    model.fit(X, y, categorical_feature=[0])
+    with pytest.raises(NotImplementedError, match="splits of categories"):
         to_onnx(model)

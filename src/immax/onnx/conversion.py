@@ -7,23 +7,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from immax import __version__
 from immax.atomic import replacing
 from immax.calibration import ScoreCalibration
-from immax.decisions import DecidedModel, DecisionClassifierCV, Rule
 from immax.kernels.svc import IMMAXSVC
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.linear_base import has_proba
-from immax.onnx.decisions import add_labels, add_rule, by_cost, by_highest, by_sign
+from immax.onnx.decisions import (
+    add_labels,
+    add_rule,
+    by_cost,
+    by_highest,
+    by_sign,
+    by_threshold,
+)
 from immax.onnx.graph import Graph, Output
 from immax.onnx.lightgbm_trees import add_lightgbm_scores
 from immax.onnx.links import add_calibration, add_immax_link, add_spec_link, normalise
 from immax.onnx.machines import add_kernel_scores, add_linear_scores
 from immax.onnx.tables import Columns, add_columns, add_transformer
+from immax.onnx.unfolding import Calibrated, Decided, Thresholded, unfold
 from immax.onnx.xgboost_trees import add_xgboost_scores
 from immax.search.base import MarginSearch
 from immax.tabular.pipeline import TypedColumns
@@ -49,15 +57,19 @@ def to_onnx(model: Any) -> Any:
     Models of arrays have the input ``X``, doubles of shape (n, d). Models of tables, pipelines that
     begin with ``immax.tabular.prepare``, have an input of shape (n, 1) for each column: doubles for
     numbers (NaN is missing) and for dates (days since 1970), strings for categories (``"missing"``
-    is missing). The outputs are ``label`` of shape (n,), and ``probabilities`` of shape (n, c) or,
-    where the model has none, ``scores``.
+    and ``""`` are missing) and for booleans (``"True"`` and ``"False"``, or as the table had them,
+    in lower case, in upper case or with a capital, or ``"1"`` and ``"0"``). The outputs are
+    ``label`` of shape (n,), and ``probabilities`` of shape (n, c) or, where the model has none,
+    ``scores``.
 
     Parameters
     ----------
     model : fitted classifier
         ``IMMAXClassifier``, ``BaselineClassifier``, ``IMMAXSVC``, their searches,
-        ``IMMAXXGBClassifier``, ``IMMAXLGBMClassifier``, ``LogisticRegression``,
-        ``DecisionClassifierCV`` of one of these, or a pipeline that ends in one.
+        ``IMMAXXGBClassifier``, ``IMMAXLGBMClassifier``, ``LogisticRegression``, ``LinearSVC``,
+        ``XGBClassifier``, one of these in ``DecisionClassifierCV`` or in scikit-learn's
+        ``FixedThresholdClassifier`` and ``TunedThresholdClassifierCV``, or a pipeline that ends in
+        one.
 
     Returns
     -------
@@ -80,7 +92,7 @@ def to_onnx(model: Any) -> Any:
     """
     check_is_fitted(model)
     graph = Graph()
-    steps, last = _unfold(model)
+    steps, last = unfold(model)
     X: str | Columns
     if steps and isinstance(steps[0], TypedColumns):
         X = add_columns(graph, steps[0])
@@ -118,38 +130,19 @@ def save_onnx(model: Any, path: str | Path) -> None:
         part.write_bytes(content)
 
 
-def _unfold(model: Any) -> tuple[list[Any], Any]:
-    """Return the transformers of a pipeline in order, and the classifier at its end."""
-    if isinstance(model, Pipeline):
-        inner, last = _unfold(model.steps[-1][1])
-        own = [step for _, step in model.steps[:-1]]
-        steps = []
-        for step in own:
-            steps += [one for _, one in step.steps] if isinstance(step, Pipeline) else [step]
-        return steps + inner, last
-    if isinstance(model, (DecidedModel, DecisionClassifierCV)):
-        inside = model.model if isinstance(model, DecidedModel) else model.estimator_
-        steps, last = _unfold(inside)
-        return steps, _Decided(last, model.rule_, np.asarray(model.classes_))
-    return [], model
-
-
-@dataclass(frozen=True)
-class _Decided:
-    """A classifier without its transformers, and the rule for its probabilities."""
-
-    model: Any
-    rule_: Rule
-    classes_: Any
-
-
 def _classify(graph: Graph, model: Any, X: str) -> Classified:
     """Add the nodes of a classifier."""
-    if isinstance(model, _Decided):
+    if isinstance(model, Decided):
         found = _classify(graph, model.model, X)
         if found.proba is None:
             raise NotImplementedError("a rule needs a model with probabilities")
-        return Classified(add_rule(graph, found.proba, model.rule_), found.scores, found.proba)
+        return Classified(add_rule(graph, found.proba, model.rule), found.scores, found.proba)
+    if isinstance(model, Calibrated):
+        found = _classify(graph, model.model, X)
+        calibrated = _classify_logistic(graph, model.calibration, found.proba or found.scores)
+        return Classified(found.indices, found.scores, calibrated.proba)
+    if isinstance(model, Thresholded):
+        return _classify_by_threshold(graph, model, X)
     if isinstance(model, MarginSearch):
         return _classify_search(graph, model, X)
     if isinstance(model, (IMMAXClassifier, BaselineClassifier)):
@@ -158,14 +151,33 @@ def _classify(graph: Graph, model: Any, X: str) -> Classified:
         return _classify_machine(graph, model, X)
     if isinstance(model, LogisticRegression):
         return _classify_logistic(graph, model, X)
+    if isinstance(model, LinearSVC):
+        scores = add_linear_scores(graph, X, model.coef_, model.intercept_)
+        return Classified(_by_scores(graph, scores, len(model.classes_)), scores)
     for attribute, add_scores in TREES.items():
         if hasattr(model, "loss_") and hasattr(model, attribute):
             return _classify_trees(graph, model, add_scores(graph, X, model))
+    if is_classifier(model) and hasattr(model, "get_booster"):
+        return _classify_xgboost(graph, model, X)
     raise TypeError(
         f"{type(model).__name__} cannot be exported to ONNX; IMMAXClassifier, BaselineClassifier, "
-        "IMMAXSVC, their searches, IMMAXXGBClassifier, IMMAXLGBMClassifier, LogisticRegression and "
-        "DecisionClassifierCV of one of these can"
+        "IMMAXSVC, their searches, IMMAXXGBClassifier, IMMAXLGBMClassifier, LogisticRegression, "
+        "LinearSVC, XGBClassifier, and DecisionClassifierCV, FixedThresholdClassifier and "
+        "TunedThresholdClassifierCV of one of these can"
     )
+
+
+def _classify_by_threshold(graph: Graph, model: Thresholded, X: str) -> Classified:
+    """Add the classes by a threshold of probabilities or, where there are none, of scores."""
+    found = _classify(graph, model.model, X)
+    if found.proba is not None and model.response != "decision_function":
+        values, usual = graph.slice(found.proba, 1, model.positive, model.positive + 1), 0.5
+    else:
+        sign = graph.constant(1.0 if model.positive else -1.0)
+        values, usual = graph.add("Mul", found.scores, sign), 0.0
+    threshold = usual if model.threshold is None else model.threshold
+    indices = by_threshold(graph, values, threshold, model.positive)
+    return Classified(indices, found.scores, found.proba)
 
 
 def _by_scores(graph: Graph, scores: str, n_classes: int) -> str:
@@ -205,11 +217,17 @@ def _classify_machine(graph: Graph, model: IMMAXSVC, X: str) -> Classified:
 
 
 def _classify_search(graph: Graph, model: Any, X: str) -> Classified:
-    """Add the model of decisions and, where it is another one, that of probabilities."""
+    """Add the model of decisions and, where it is another one, that of probabilities.
+
+    Calibrations that are there without being asked for are not part of the model.
+    """
+    model._check_refitted()
     best = _classify(graph, model.best_estimator_, X)
     decided = _calibrated(graph, best, model.best_calibration_)
     other = getattr(model, "probability_estimator_", model.best_estimator_)
-    if other is model.best_estimator_:
+    if not hasattr(model, "predict_proba"):
+        proba = None
+    elif other is model.best_estimator_:
         proba = _calibrated(graph, best, model.probability_calibration_)
     else:
         found = _classify(graph, other, X)
@@ -230,11 +248,28 @@ def _calibrated(
 
 
 def _classify_logistic(graph: Graph, model: LogisticRegression, X: str) -> Classified:
-    c = len(model.classes_)
+    # Versions of scikit-learn before 1.8 can fit each class against the rest, without a softmax.
+    several = getattr(model, "multi_class", "auto")
+    if len(model.classes_) > 2 and (model.solver == "liblinear" or several == "ovr"):
+        raise NotImplementedError(
+            "LogisticRegression of several classes can be exported to ONNX with a softmax; got "
+            f"solver={model.solver!r}, multi_class={several!r}"
+        )
     scores = add_linear_scores(graph, X, model.coef_, model.intercept_)
-    count = 1 if c == 2 else c
-    proba = add_calibration(graph, scores, np.ones(count), np.zeros(count))
-    return Classified(_by_scores(graph, scores, c), scores, proba)
+    proba = _add_softmax(graph, scores, len(model.classes_))
+    return Classified(_by_scores(graph, scores, len(model.classes_)), scores, proba)
+
+
+def _classify_xgboost(graph: Graph, model: Any, X: str) -> Classified:
+    """Add an ``XGBClassifier``, in which the lowest class wins a tie."""
+    scores = add_xgboost_scores(graph, X, model)
+    proba = _add_softmax(graph, scores, len(model.classes_))
+    return Classified(graph.add("ArgMax", proba, axis=1, keepdims=0), scores, proba)
+
+
+def _add_softmax(graph: Graph, scores: str, n_classes: int) -> str:
+    count = 1 if n_classes == 2 else n_classes
+    return add_calibration(graph, scores, np.ones(count), np.zeros(count))
 
 
 def _classify_trees(graph: Graph, model: Any, scores: str) -> Classified:

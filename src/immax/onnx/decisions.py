@@ -9,7 +9,7 @@ from immax.decisions import Rule
 from immax.decisions.plain_rules import check_costs
 from immax.onnx.graph import Graph, Output
 
-__all__ = ["add_labels", "add_rule", "by_cost", "by_highest", "by_sign"]
+__all__ = ["add_labels", "add_rule", "by_cost", "by_highest", "by_sign", "by_threshold"]
 
 
 def by_highest(graph: Graph, values: str) -> str:
@@ -45,6 +45,28 @@ def by_sign(graph: Graph, score: str) -> str:
     """
     positive = graph.add("GreaterOrEqual", score, graph.constant(0.0))
     return graph.add("Squeeze", graph.cast(positive, "int64"), graph.integers([1]))
+
+
+def by_threshold(graph: Graph, values: str, threshold: float, positive: int) -> str:
+    """Add the positive class where its value is at least the threshold, else the other of two.
+
+    Parameters
+    ----------
+    graph : Graph
+    values : str
+        Probabilities or scores of the positive class, of shape (n, 1).
+    threshold : float
+    positive : {0, 1}
+
+    Returns
+    -------
+    str
+        The name of the indices, of shape (n,).
+    """
+    reached = graph.add("GreaterOrEqual", values, graph.constant(threshold))
+    own, other = graph.integers(positive), graph.integers(1 - positive)
+    chosen = graph.add("Where", reached, own, other)
+    return graph.add("Squeeze", chosen, graph.integers([1]))
 
 
 def by_cost(graph: Graph, proba: str, costs: Array | None, n_classes: int) -> str:

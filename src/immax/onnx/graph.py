@@ -150,7 +150,7 @@ class Graph:
         return self.add("Slice", tensor, *bounds)
 
     def cast(self, tensor: str, kind: str) -> str:
-        """Add a conversion to "double", "float" or "int64".
+        """Add a conversion to "double", "float", "int64" or "bool".
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ def add_lightgbm_scores(graph: Graph, X: str, model: Any) -> str:
     Raises
     ------
     NotImplementedError
-        For splits of categories, and where zero is missing.
+        For splits of categories, linear functions in leaves, and where zero is missing.
     """
     best = model.booster_.best_iteration
     dumped = model.booster_.dump_model(num_iteration=best if best > 0 else None)
@@ -43,6 +43,8 @@ def add_lightgbm_scores(graph: Graph, X: str, model: Any) -> str:
 def _add_node(rows: TreeRows, node: Mapping[str, Any], tree: int, place: int, output: int) -> int:
     """Add a node and what is below it, and return the next free number."""
     if "left_child" not in node:
+        if "leaf_const" in node:
+            raise NotImplementedError("linear_tree=True cannot be exported to ONNX")
         rows.add_leaf(tree, place, output, node["leaf_value"])
         return place + 1
     if node["decision_type"] != "<=":
