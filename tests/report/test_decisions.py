@@ -78,3 +78,23 @@ def test_costs_of_errors_are_those_of_the_aim_or_of_the_frequencies():
     assert rarest_class(counts) == 1
     assert rarest_class(np.array([5, 5])) == 1
     assert rarest_class(np.array([5, 3, 9])) == 1
+
+
+def test_more_weight_of_the_rarest_class_never_predicts_it_less_by_costs():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 300, p=[0.7, 0.25, 0.05])
+    proba = rng.dirichlet([5, 2, 1], 300)
+    for costs in ([1.0, 2.0, 10.0], [[0, 1, 2], [1, 0, 3], [9, 8, 0]]):
+        rule = fit_rule(proba, y, Costs(costs))
+        sweep = sweep_rule(rule, proba, y, 2)
+        decided = np.bincount(y * 3 + rule.decide(proba), minlength=9).reshape(3, 3)
+        np.testing.assert_array_equal(sweep.tables[sweep.start], decided)
+        predicted = sweep.tables[:, :, 2].sum(axis=1)
+        assert (np.diff(predicted) >= 0).all()
+        assert predicted[0] < decided[:, 2].sum() < predicted[-1]
+
+
+def test_values_for_other_shares_have_the_name_of_what_they_are(comparison, answer, section):
+    assert section.shares_title == section.title
+    own = describe_decisions(comparison, replace(answer, metric="log_loss"), {})
+    assert (own.title, own.shares_title) == ("log loss", "accuracy")

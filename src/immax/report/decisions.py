@@ -13,6 +13,7 @@ from immax.arrays import Array
 from immax.compare import Answer, Comparison
 from immax.decisions import Accuracy, Aim, Costs, Rule, rule_of
 from immax.decisions.confusion import precisions, recalls
+from immax.decisions.plain_rules import highest_argmax
 from immax.decisions.rules import rarer_class
 from immax.decisions.scorers import ScorerAim
 from immax.report.pictures import Picture, draw_decision_curve, draw_threshold_curve
@@ -59,7 +60,7 @@ class Sweep:
     Parameters
     ----------
     positions : ndarray of shape (m,)
-        Thresholds of two classes, ascending; for more classes, factors of the weight of the rarest.
+        Thresholds of two classes, ascending; for more classes, factors of the gains of the rarest.
     tables : ndarray of shape (m, c, c)
         The confusion matrix at each.
     start : int
@@ -88,6 +89,8 @@ class DecisionSection:
         The value at every threshold, and the decision curve.
     shares : tuple of OtherShares
         Other frequencies of the rarest class.
+    shares_title : str
+        What their values are: the accuracy where decisions have no aim of their own.
     slider : str
         What the slider needs, as JSON; empty if there are too many classes.
     class_names : tuple of str
@@ -104,6 +107,7 @@ class DecisionSection:
     curve: Picture | None
     benefit: Picture | None
     shares: tuple[OtherShares, ...]
+    shares_title: str
     slider: str
     class_names: tuple[str, ...]
 
@@ -159,6 +163,7 @@ def describe_decisions(
         curve=curve,
         benefit=benefit,
         shares=() if rule.count is not None else _other_shares(aim, rule, pooled, rare),
+        shares_title=answer.title if aim is scorer.aim else "accuracy",
         slider=_slider(aim, sweep, comparison, rare),
         class_names=tuple(comparison.class_names),
     )
@@ -223,12 +228,10 @@ def sweep_rule(rule: Rule, proba: Array, y: Array, rare: int) -> Sweep:
     else:
         positions = np.geomspace(0.01, 100, POSITIONS)
         start = POSITIONS // 2
-        gains = proba @ rule.gains
-        others = gains.copy()
-        others[:, rare] = -np.inf
-        rival = others.argmax(axis=1)
-        ahead = gains[:, [rare]] * positions >= others.max(axis=1)[:, None]
-        decisions = np.where(ahead, rare, rival[:, None])
+        # A row of the rarest class counts as so many: its gains, or costs, are multiplied.
+        of_rare = proba[:, [rare]] * rule.gains[rare]
+        whole = proba @ rule.gains
+        decisions = np.stack([highest_argmax(whole + (t - 1) * of_rare) for t in positions], axis=1)
     cells = y[:, None] * c + decisions
     tables = np.stack([np.bincount(own, minlength=c * c).reshape(c, c) for own in cells.T])
     return Sweep(positions, tables, start)
