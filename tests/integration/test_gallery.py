@@ -31,6 +31,10 @@ def test_an_example_draws(path):
     assert plt.get_fignums()
 
 
+def test_the_gallery_has_enough_examples():
+    assert len(EXAMPLES) >= 15
+
+
 def test_the_gallery_has_its_sections():
     folders = {path.parent for path in EXAMPLES}
     assert all((folder / "README.txt").exists() for folder in folders)

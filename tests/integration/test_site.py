@@ -1,13 +1,15 @@
 """The documentation site: built without warnings, complete, its links whole, in a browser."""
 
 import functools
+import html
 import http.server
+import json
 import re
 import shutil
 import subprocess
 import threading
 import zlib
-from urllib.parse import unquote, urldefrag
+from urllib.parse import quote, unquote, urldefrag
 
 import pytest
 from site_build import Page, build_site
@@ -18,6 +20,53 @@ pytest.importorskip("sphinx_gallery", reason="needs the extra docs")
 pytest.importorskip("torch", reason="the reference imports every module")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+DARK = "--blink-settings=preferredColorScheme=0"
+OPENED = [
+    "index.html",
+    "guide.html",
+    "coming-from/class-weight.html",
+    "gallery/theory/plot_comparison.html",
+    "reference/generated/immax.IMMAXClassifierCV.html",
+]
+SHOWN_IN_FRAMES = [
+    *OPENED,
+    "user-guide.html",
+    "compare.html",
+    "theory.html",
+    "torch.html",
+    "benchmarks.html",
+    "benchmarks/kernels.html",
+    "benchmarks/comparisons.html",
+    "gallery/index.html",
+    "results/aims.html",
+]
+NARROW, WIDE = 400, 1200
+TOO_WIDE = '<!doctype html><body><p style="width: 2000px">wider than any window</p></body>'
+# Shows pages one after the other in frames of a given width, and notes how wide each of them is.
+FRAMES = """<!doctype html><body><pre id="result"></pre><script>
+  (async () => {
+    const { pages, widths } = JSON.parse(decodeURIComponent(location.search.slice(1)));
+    const found = [];
+    for (const width of widths) for (const page of pages) {
+      const frame = document.createElement("iframe");
+      Object.assign(frame, { width, height: 900 });
+      frame.style.border = 0;
+      await new Promise((loaded) => {
+        frame.onload = loaded;
+        frame.src = "/" + page;
+        document.body.append(frame);
+      });
+      await new Promise((settled) => setTimeout(settled, 50));
+      const root = frame.contentDocument.documentElement;
+      found.push({
+        page, inner: frame.contentWindow.innerWidth, scroll: root.scrollWidth,
+        theme: root.dataset.theme,
+      });
+      frame.remove();
+    }
+    document.getElementById("result").textContent = JSON.stringify(found);
+  })();
+</script></body>"""
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +95,17 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *arguments):
         """Print nothing."""
 
+    def do_GET(self):
+        """Send a file of the site, or a page of these tests."""
+        own = {"/frames": FRAMES, "/too-wide": TOO_WIDE}.get(self.path.partition("?")[0])
+        if own is None:
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(own.encode())
+
 
 def browse(address, *options):
     """Return the elements of a page after its scripts ran, and the messages on the console."""
@@ -56,6 +116,13 @@ def browse(address, *options):
     )  # fmt: skip
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     return done.stdout, [line for line in console if '"[PST]: ' not in line]  # the theme's notices
+
+
+def measure_widths(address, pages, widths, *options):
+    """Return the inner width, the width of the contents and the theme of pages in frames."""
+    query = quote(json.dumps({"pages": pages, "widths": widths}))
+    shown, _ = browse(f"{address}/frames?{query}", "--virtual-time-budget=60000", *options)
+    return json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', shown)[1]))
 
 
 def test_it_builds_without_warnings(built):
@@ -101,14 +168,30 @@ def test_nothing_is_loaded_from_elsewhere(pages):
 
 
 @needs_browser
-@pytest.mark.parametrize("page", ["index.html", "guide.html", "coming-from/class-weight.html"])
+@pytest.mark.parametrize("page", OPENED)
 def test_pages_open_with_nothing_on_the_console(address, page):
     shown, console = browse(f"{address}/{page}")
     assert console == []
     assert 'data-theme="light"' in shown
-    shown, console = browse(f"{address}/{page}", "--blink-settings=preferredColorScheme=0")
+    shown, console = browse(f"{address}/{page}", DARK)
     assert console == []
     assert 'data-theme="dark"' in shown
+
+
+@needs_browser
+@pytest.mark.parametrize(("theme", "options"), [("light", []), ("dark", [DARK])])
+def test_no_page_is_wider_than_its_window(address, theme, options):
+    found = measure_widths(address, SHOWN_IN_FRAMES, [NARROW, WIDE], *options)
+    assert len(found) == 2 * len(SHOWN_IN_FRAMES)
+    assert {one["inner"] for one in found} == {NARROW, WIDE}
+    assert {one["theme"] for one in found} == {theme}
+    assert [one for one in found if one["scroll"] > one["inner"]] == []
+
+
+@needs_browser
+def test_a_page_that_is_too_wide_is_seen(address):
+    (found,) = measure_widths(address, ["too-wide"], [NARROW])
+    assert found["scroll"] > found["inner"] == NARROW
 
 
 @needs_browser

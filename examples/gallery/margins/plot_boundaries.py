@@ -4,8 +4,8 @@ Boundaries of the SVM, LDAM and IMMAX
 
 On separable data the SVM puts its boundary half-way between the classes. LDAM and IMMAX move it,
 and they move it in opposite directions: LDAM gives the rare class the larger share of the
-geometric margin, IMMAX the frequent class, because the theory bounds the error of what will be
-seen most.
+geometric margin, IMMAX the frequent class, because its bound is on the error rate, to which
+frequent classes contribute most.
 """
 
 import matplotlib.pyplot as plt

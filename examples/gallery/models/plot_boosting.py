@@ -2,8 +2,9 @@
 Boosted trees: weights and margins
 ==================================
 
-``scale_pos_weight`` raises the recall of the positive class and loses the probabilities.
-``IMMAXXGBClassifier`` has the same trees with a rule for the aim, and keeps them.
+``scale_pos_weight`` raises the recall of the positive class and distorts the probabilities.
+``IMMAXXGBClassifier`` fits such trees with a decision rule for the aim, and its probabilities stay
+those of the data.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,11 @@
 """
-Eleven losses as one family
-===========================
+Nine losses of one family
+=========================
 
-Every method of the catalogue is a table of numbers by class. Here is what each of them charges a
-sample of the rarest of three classes, as the score of its class rises.
+Every method of the catalogue is a table of numbers, one or more for each class. These are the
+losses of a sample of the rarest of three classes, and of one of the most frequent, as the score of
+the rarest class rises. Two of the eleven methods are left out: equalization, which is random, and
+IMMAX with class weights.
 """
 
 import matplotlib.pyplot as plt

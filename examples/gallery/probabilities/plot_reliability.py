@@ -2,8 +2,9 @@
 Reliability of class weights, SMOTE and the link
 ================================================
 
-Class weights and resampling teach a model class shares that do not exist, so its probabilities of
-the rare class are too large. The same weights cost nothing if the link divides them out.
+Class weights and resampling train a model as if all classes were equally frequent, so its
+probabilities of the rare class are too large. The same weights do no harm if the link divides them
+out.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Kernels compiled by Numba, for work that is large enough to pay for the compilation.
 
 No module imports a kernel at import time: without Numba (``pip install "immax[fast]"``)
-everything works the same, and more slowly.
+everything works the same, only more slowly.
 """
 
 from __future__ import annotations

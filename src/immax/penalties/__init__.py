@@ -1,6 +1,6 @@
 """The penalties ``Omega(W)`` of linear models: value, proximal step, dual norm, screening rule.
 
-Weights have shape (k, d), a row for each score. Biases are never penalised and never come here.
+Weights have shape (k, d), a row for each score. Biases are never penalised.
 A new penalty is a module with a subclass of ``Penalty`` and a row in ``PENALTIES``.
 """
 

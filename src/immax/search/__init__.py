@@ -1,4 +1,4 @@
-"""Margins, lambda and decision rule by cross-validation."""
+"""The choice of margins, lambda and decision rule by cross-validation."""
 
 from immax.search.classifier import IMMAXClassifierCV
 from immax.search.counted_family import CountedFamily
