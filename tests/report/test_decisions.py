@@ -96,5 +96,5 @@ def test_more_weight_of_the_rarest_class_never_predicts_it_less_by_costs():
 
 def test_values_for_other_shares_have_the_name_of_what_they_are(comparison, answer, section):
     assert section.shares_title == section.title
-    own = describe_decisions(comparison, replace(answer, metric="log_loss"), {})
+    own = describe_decisions(comparison, replace(answer, title="log loss"), {})
     assert (own.title, own.shares_title) == ("log loss", "accuracy")
