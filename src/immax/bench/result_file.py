@@ -2,8 +2,9 @@
 
 A result file is JSON lines, compressed by LZMA: a header, then one line for every cell in the
 plan's order. Predictions are written as differences from those of the cell before on the same test
-set; methods mostly agree, so that this takes a fraction of a bit for each sample. A file contains
-everything that a store does, but for learning curves, and the same results give the same bytes.
+set; methods mostly agree, so that this takes a fraction of a bit for each sample. Metrics are
+written to nine digits. Apart from that a file contains everything that a store does, but for
+learning curves, and the same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ MAGIC = b"\xfd7zXZ\x00"
 DIFFERENCE = re.compile("([0-9]*)([a-j]*[A-J])")
 TO_LETTERS = str.maketrans("0123456789", "abcdefghij")
 TO_DIGITS = str.maketrans("abcdefghij", "0123456789")
+SETTINGS = ("chosen", "lam", "power")
 SPEC_PARTS = ("data", "tests", "selection", "training", "grid", "select")
 
 Json: TypeAlias = dict[str, Any]
@@ -162,11 +164,20 @@ def _encoded(record: Record, coder: _LabelWriter, shared: _Shared) -> Json:
     if record.state == "failed":
         line["error"] = record.error
     if record.state == "done":
-        line["result"] = record.result.to_json()
+        line["result"] = _rounded(record.result.to_json())
         line["labels"] = coder.encode(record.cell, record.result)
         line |= {"seconds": record.seconds, "memory": record.memory}
         line["environment"] = shared.number(dict(record.environment))
     return line
+
+
+def _rounded(content: Any) -> Any:
+    """Return the JSON of a result with its metrics rounded, and its settings as they are."""
+    if isinstance(content, float):
+        return float(f"{content:.9g}")
+    if isinstance(content, dict):
+        return {k: v if k in SETTINGS else _rounded(v) for k, v in content.items()}
+    return [_rounded(value) for value in content] if isinstance(content, list) else content
 
 
 def _decoded(lines: Iterator[str], shared: list[Any]) -> Iterator[Record]:
