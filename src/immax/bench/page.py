@@ -124,14 +124,19 @@ def _title(results: Results, ranked: RankTable, test: str) -> str:
 
 
 def _surfaces(surfaces: list[Surfaces], metric: str, out: Path) -> list[str]:
-    """Return a picture of the first test set, and a table for each data set and test set."""
+    """Return a picture of the first test set, and a table for each data set and test set.
+
+    A single training error has no picture.
+    """
     if not surfaces or metric not in OF_SURFACES:
         return []
     tests = list(dict.fromkeys(test for test, _ in surfaces[0].tests))
-    picture = out.with_name(f"{out.stem}-{metric}.svg")
-    with _same_ids():
-        plot_surfaces(surfaces, tests[0], metric, picture)
-    lines = [f"![Gain over equal margins, {tests[0]} test]({picture.name})", ""]
+    lines = []
+    if any(own.settings.size > 1 for own in surfaces):
+        picture = out.with_name(f"{out.stem}-{metric}.svg")
+        with _same_ids():
+            plot_surfaces(surfaces, tests[0], metric, picture)
+        lines += [f"![Gain over equal margins, {tests[0]} test]({picture.name})", ""]
     for own in surfaces:
         for test in tests:
             table = surface_table(own, test, metric)
