@@ -9,6 +9,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
@@ -110,7 +111,8 @@ def test_weights_and_groups_are_routed_to_the_search():
     groups = np.arange(len(Y)) % 5
     weight = np.where(Y == 1, 2.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        search = IMMAXClassifierCV(cv=GroupKFold(2), n_margins=2, lams=[0.01])
+        scorer = get_scorer("accuracy").set_score_request(sample_weight=True)
+        search = IMMAXClassifierCV(cv=GroupKFold(2), n_margins=2, lams=[0.01], scoring=scorer)
         search.set_fit_request(sample_weight=True, groups=True)
         search.set_score_request(sample_weight=True)
         found = cross_validate(
