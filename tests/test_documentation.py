@@ -3,7 +3,7 @@
 import pytest
 
 from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
-from immax.decisions import DecisionClassifierCV
+from immax.decisions import DecidedModel, DecisionClassifierCV, fit_rule
 from immax.documentation import DocumentationLink, documentation_address
 
 PAGES = {
@@ -21,6 +21,15 @@ def test_the_html_of_an_estimator_links_to_its_page(estimator, monkeypatch):
     page = f"https://docs.example.org/reference/generated/{PAGES[estimator]}.html"
     assert estimator()._get_doc_link() == page
     assert page in estimator()._repr_html_()
+
+
+def test_decided_models_link_to_their_page(monkeypatch):
+    monkeypatch.setenv("IMMAX_DOCS", "https://docs.example.org")
+    rule = fit_rule([[0.8, 0.2], [0.3, 0.7]], [0, 1])
+    model = DecidedModel(IMMAXClassifier(), rule)
+    page = "https://docs.example.org/reference/generated/immax.decisions.DecidedModel.html"
+    assert model._get_doc_link() == page
+    assert page in model._repr_html_()
 
 
 def test_boosted_models_link_to_their_pages(monkeypatch):

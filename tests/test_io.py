@@ -217,6 +217,13 @@ def test_aims_that_have_moved_since_are_found():
         assert vars(found) == vars(aim)
 
 
+def test_the_types_that_files_may_hold_are_public():
+    from immax import io as module
+
+    assert "TRUSTED" in module.__all__
+    assert all(isinstance(name, str) for name in TRUSTED)
+
+
 EARLIER = Path(__file__).parent / "data" / "format-1"
 EXPECTED = json.loads((EARLIER / "expected.json").read_text(encoding="utf-8"))
 

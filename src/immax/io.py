@@ -31,7 +31,7 @@ from immax.atomic import replacing
 from immax.errors import WrongCall
 from immax.tabular.columns import Column, Schema
 
-__all__ = ["ModelFile", "ModelFileError", "load_model", "require_skops", "save_model"]
+__all__ = ["TRUSTED", "ModelFile", "ModelFileError", "load_model", "require_skops", "save_model"]
 
 FORMAT = 3
 READABLE = (1, 2, 3)  # formats
@@ -107,7 +107,10 @@ TRUSTED = frozenset(
         "xgboost.sklearn.XGBClassifier",
     }
 )
-"""Types that are loaded in addition to those that skops itself trusts."""
+"""The names of the types that ``load_model`` loads in addition to those that skops itself trusts.
+
+Other programs that read skops files take them as a list: ``sorted(TRUSTED)``.
+"""
 
 
 class ModelFileError(WrongCall):

@@ -6,14 +6,21 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, f1_score
-from sklearn.model_selection import GroupKFold, TunedThresholdClassifierCV, cross_val_predict
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, make_scorer
+from sklearn.model_selection import (
+    GroupKFold,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from immax import IMMAXClassifierCV
 from immax.decisions import Costs, DecisionClassifierCV, FBeta, fit_rule
 
 
@@ -119,6 +126,89 @@ def test_metadata_routing(data):
     np.testing.assert_allclose(routed.predict_proba(X), plain.predict_proba(X))
     expected = LogisticRegression().fit(X, y).predict_proba(X)
     np.testing.assert_allclose(unweighted.predict_proba(X), expected)
+
+
+class Watching(GroupKFold):
+    """Notes down which groups are in both parts of a fold."""
+
+    def __init__(self, n_splits, shared):
+        super().__init__(n_splits)
+        self.shared = shared
+
+    def split(self, X, y=None, groups=None):
+        for train, test in super().split(X, y, groups):
+            self.shared.append(set(groups[train]) & set(groups[test]))
+            yield train, test
+
+    def __deepcopy__(self, memo):
+        return Watching(self.n_splits, self.shared)
+
+
+@pytest.mark.parametrize("routing", [True, False])
+def test_folds_keep_groups_together(data, routing):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    shared = []
+    with config_context(enable_metadata_routing=routing):
+        DecisionClassifierCV(cv=Watching(3, shared)).fit(X, y, groups=groups)
+    assert shared == [set()] * 3
+
+
+def test_groups_in_a_nested_cross_validation(data):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    shared = []
+    with config_context(enable_metadata_routing=True):
+        inner = IMMAXClassifierCV(n_margins=1, lams=[0.1], cv=Watching(2, shared))
+        told = DecisionClassifierCV(cv=Watching(3, shared)).set_fit_request(groups=True)
+        for model in (
+            DecisionClassifierCV(cv=Watching(3, shared)),
+            told,
+            DecisionClassifierCV(inner, cv=2),
+            DecisionClassifierCV(cv=2),
+        ):
+            found = cross_validate(
+                model, X, y, cv=GroupKFold(2), params={"groups": groups}, error_score="raise"
+            )
+            assert np.isfinite(found["test_score"]).all()
+    assert shared == [set()] * (6 + 6 + 2 * 3 * 2)
+
+
+def test_estimators_get_metadata_under_other_names(data):
+    X, y = data
+    weight = np.where(y == 1, 5.0, 1.0)
+    plain = DecisionClassifierCV(LogisticRegression(), cv=3).fit(X, y, sample_weight=weight)
+    with config_context(enable_metadata_routing=True):
+        renamed = LogisticRegression().set_fit_request(sample_weight="importance")
+        model = DecisionClassifierCV(renamed, cv=3).fit(X, y, importance=weight)
+        with pytest.raises(UnsetMetadataPassedError):
+            DecisionClassifierCV(LogisticRegression()).fit(X, y, sample_weight=weight)
+        with pytest.raises(TypeError, match="price"):
+            DecisionClassifierCV(renamed).fit(X, y, price=weight)
+        fitted = LogisticRegression().fit(X, y)
+        prefit = DecisionClassifierCV(fitted, cv="prefit").fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X))
+    assert prefit.rule_.prior[1] == pytest.approx(weight[y == 1].sum() / weight.sum())
+
+
+def test_an_aim_that_is_a_scorer_asks_for_weights(data):
+    X, y = data
+    weight = np.where(y == 1, 5.0, 1.0)
+    seen = []
+
+    def score(y, predicted, sample_weight=None):
+        seen.append(sample_weight)
+        return accuracy_score(y, predicted, sample_weight=sample_weight)
+
+    with config_context(enable_metadata_routing=True):
+        estimator = LogisticRegression().set_fit_request(sample_weight=True)
+        with pytest.raises(UnsetMetadataPassedError):
+            DecisionClassifierCV(estimator, make_scorer(score)).fit(X, y, sample_weight=weight)
+        for asked in (True, False):
+            aim = make_scorer(score).set_score_request(sample_weight=asked)
+            seen.clear()
+            DecisionClassifierCV(estimator, aim, cv=2).fit(X, y, sample_weight=weight)
+            assert any(own is not None for own in seen) == asked
 
 
 def test_bad_input(data):

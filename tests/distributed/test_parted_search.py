@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from parted_cases import cut, rows
+from sklearn import config_context
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from immax import IMMAXClassifierCV
 from immax.distributed import parted_search
@@ -74,3 +76,9 @@ def test_what_is_refused():
     y = np.r_[np.zeros(299, dtype=int), 1]
     with pytest.raises(ValueError, match="all rows of the class 1 are held out in fold"):
         PartedIMMAXCV()._fit_parts(cut(X, y))
+
+
+def test_nothing_is_routed():
+    with config_context(enable_metadata_routing=True):
+        request = PartedIMMAXCV().get_metadata_routing()
+    assert isinstance(request, MetadataRequest)  # not a router

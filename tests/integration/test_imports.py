@@ -17,7 +17,7 @@ LAYERS = (
         "foreign_parameters",
         "documentation",
     ),
-    ("validation", "callbacks"),
+    ("validation", "callbacks", "routing"),
     ("margins",),
     ("class_weights",),
     ("losses", "penalties"),

@@ -9,6 +9,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
@@ -78,6 +79,33 @@ def test_mlflow_through_skops(tmp_path):
     np.testing.assert_array_equal(found.model.predict_proba(X), pipeline.predict_proba(X))
 
 
+def test_mlflow_s_own_format_through_skops(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+        sklearn_flavor = pytest.importorskip("mlflow.sklearn")
+    from immax.io import TRUSTED
+
+    search = IMMAXClassifierCV(n_margins=2, lams=[0.01], aim="balanced_accuracy")
+    pipeline = make_pipeline(StandardScaler(), search).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+        experiment = mlflow.create_experiment("immax", (tmp_path / "artifacts").as_uri())
+        with mlflow.start_run(experiment_id=experiment):
+            logged = sklearn_flavor.log_model(
+                pipeline,
+                name="model",
+                serialization_format="skops",
+                skops_trusted_types=sorted(TRUSTED),
+                pip_requirements=["immax"],
+            )
+        found = sklearn_flavor.load_model(logged.model_uri)
+    assert list((tmp_path / "artifacts").rglob("*.skops"))
+    assert not list((tmp_path / "artifacts").rglob("*.pkl"))
+    np.testing.assert_array_equal(found.predict_proba(X), pipeline.predict_proba(X))
+
+
 def frames():
     columns = {f"f{k}": X[:, k] for k in range(X.shape[1])}
     return {"polars": pl.DataFrame(columns), "pyarrow": pa.table(columns)}
@@ -110,7 +138,8 @@ def test_weights_and_groups_are_routed_to_the_search():
     groups = np.arange(len(Y)) % 5
     weight = np.where(Y == 1, 2.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        search = IMMAXClassifierCV(cv=GroupKFold(2), n_margins=2, lams=[0.01])
+        scorer = get_scorer("accuracy").set_score_request(sample_weight=True)
+        search = IMMAXClassifierCV(cv=GroupKFold(2), n_margins=2, lams=[0.01], scoring=scorer)
         search.set_fit_request(sample_weight=True, groups=True)
         search.set_score_request(sample_weight=True)
         found = cross_validate(

@@ -52,3 +52,24 @@ def test_a_page_prints_what_it_shows(page):
 
 def test_words_and_numbers():
     assert words("F1 0.712, 3e-06 of 10") == ("F1 #, # of #", [0.712, 3e-06, 10.0])
+
+
+@pytest.mark.parametrize(
+    ("section", "example", "parameters"),
+    [
+        ("skorch", "torch_skorch", ["predict_nonlinearity"]),
+        (
+            "Hugging Face",
+            "torch_huggingface",
+            ["compute_loss_func", "preprocess_logits_for_metrics"],
+        ),
+    ],
+)
+def test_recipes_of_networks_are_those_of_the_examples(section, example, parameters):
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    recipe = page.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    code = (ROOT / "examples" / f"{example}.py").read_text(encoding="utf-8")
+    for name in parameters:
+        assert f"{name}=" in code
+        assert name in recipe
+    assert "verrid" not in recipe  # no method is overridden

@@ -57,3 +57,14 @@ def test_imports_work_where_unix_modules_are_missing():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == "IMMAXClassifier", done.stderr
+
+
+def test_signals_are_sent_in_one_place():
+    """On Windows ``os.kill`` sends Ctrl-C or ends the process, whatever the signal."""
+    callers = {
+        name
+        for name, path in MODULES.items()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.kill", "os.killpg")
+    }
+    assert callers <= {"immax.bench.workers"}

@@ -100,6 +100,18 @@ def test_the_api_reference_is_current():
     assert done.returncode == 0, done.stderr
 
 
+def test_modules_of_the_readme_are_in_the_api_reference():
+    cells = re.findall(r"^\| (`immax[^|]*) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+    names = {name for cell in cells for name in re.findall(r"`(immax\.[\w.]+)`", cell)}
+    assert {"immax.solvers", "immax.evaluation.metrics"} <= names
+    modules = {name for name in names if name in MODULES}
+    assert names - modules <= {f"immax.{name}" for name in exported_names(TREES["immax"])}
+    # Modules under "Inside the package" have smaller headings.
+    page = (ROOT / "docs" / "api.md").read_text()
+    public = set(re.findall(r"^## .*: `([\w.]+)`$", page, re.MULTILINE))
+    assert modules <= public
+
+
 def test_sections_are_found():
     text = "Do it.\n\nParameters\n----------\nx : int\n\nReturns\n-------\nint\n"
     assert sections_of(text) == {"Parameters": "x : int\n\n", "Returns": "int\n"}

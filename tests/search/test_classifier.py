@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
-from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, make_scorer
+from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer, log_loss, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -336,7 +336,8 @@ def test_groups_and_weights_are_routed(binary):
     X, y = binary
     groups = np.arange(len(y)) // 10
     with config_context(enable_metadata_routing=True):
-        model = IMMAXClassifierCV(**SMALL, cv=GroupKFold(2))
+        scorer = get_scorer("accuracy").set_score_request(sample_weight=True)
+        model = IMMAXClassifierCV(**SMALL, cv=GroupKFold(2), scoring=scorer)
         model.set_fit_request(groups=True, sample_weight=True)
         model.set_score_request(sample_weight=True)
         found = cross_validate(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import time
 
 __all__ = ["is_dead", "worker_name"]
 
-SILENCE = 600.0  # seconds without a heartbeat after which a worker on another machine is dead
+SILENCE = 600.0  # seconds without a heartbeat after which a worker is dead, if it cannot be asked
 
 
 def worker_name() -> str:
@@ -29,7 +30,8 @@ def is_dead(worker: str | None, seen: float | None) -> bool:
     worker : str or None
         As ``worker_name`` names it.
     seen : float or None
-        The time of its last heartbeat, by which workers on other machines are judged.
+        The time of its last heartbeat, by which workers on other machines are judged, and on
+        Windows all of them.
 
     Returns
     -------
@@ -42,6 +44,8 @@ def is_dead(worker: str | None, seen: float | None) -> bool:
         return time.time() - seen > SILENCE
     if int(pid) == os.getpid():
         return False
+    if sys.platform == "win32":  # where os.kill(pid, 0) is Ctrl-C for a group of processes
+        return time.time() - seen > SILENCE
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

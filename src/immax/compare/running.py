@@ -22,6 +22,7 @@ from immax.compare.results import Comparison
 from immax.compare.target import Target, encode_target
 from immax.evaluation.candidates import choose_candidates
 from immax.tabular import Schema, describe_columns
+from immax.tabular.frames import as_data_frame
 from immax.threads import available_cores
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def compare(
         on_fold = on_piece
     protocol = protocol or Protocol()
     target = encode_target(y)
+    X = as_data_frame(X)
     schema = describe_columns(X) if schema is None else schema
     metric = protocol.metric if protocol.aim is None else AIM_METRIC
     names, left_out = choose_candidates(methods, len(target.classes), len(target.codes), metric)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils import assert_all_finite, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -25,7 +29,15 @@ from immax.arrays import Array, Features
 from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions.aims import Aim
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
+from immax.decisions.scorers import ScorerAim
 from immax.documentation import DocumentationLink
+from immax.routing import (
+    SampleMetadata,
+    own_request,
+    route_fit,
+    routing_enabled,
+    split_metadata,
+)
 
 __all__ = ["DecisionClassifierCV"]
 
@@ -106,7 +118,12 @@ class DecisionClassifierCV(
         return tags
 
     def fit(
-        self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+        self,
+        X: Features,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         """Fit the rule to out-of-fold probabilities, and the estimator to all samples.
 
@@ -116,16 +133,18 @@ class DecisionClassifierCV(
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             Weighs the samples of the fits, if the estimator can, and those of the rule.
+        groups : array-like of shape (n,), optional
+            Groups of samples, for splitters such as GroupKFold.
         **params
-            For the estimator's ``fit``; ``groups`` goes to the splitter. With scikit-learn's
-            metadata routing enabled, as the requests say.
+            For the estimator's ``fit``. With scikit-learn's metadata routing enabled, the
+            estimator, the splitter and an aim that is a scorer get what they ask for.
 
         Returns
         -------
         self
         """
         with fit_task(self, X, y, sample_weight) as task:
-            self._fit(X, y, sample_weight, params, task)
+            self._fit(X, y, sample_weight, groups, params, task)
         return self
 
     def _fit(
@@ -133,6 +152,7 @@ class DecisionClassifierCV(
         X: Features,
         y: ArrayLike,
         sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
         params: dict[str, Any],
         task: Task,
     ) -> None:
@@ -154,6 +174,11 @@ class DecisionClassifierCV(
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        if weight is not None:
+            params = {**params, "sample_weight": weight}
+        routed = route_fit(self, {**params, "groups": groups}) if routing_enabled() else None
+        if routed is not None and isinstance(aim, ScorerAim):
+            aim = replace(aim, metadata=SampleMetadata(len(labels), routed["scorer"]["score"]))
         if isinstance(self.cv, str):
             if self.cv != "prefit":
                 raise ValueError(
@@ -162,7 +187,7 @@ class DecisionClassifierCV(
             check_is_fitted(estimator)
             proba, fitted = estimator.predict_proba(X), estimator
         else:
-            proba, fitted = self._cross_fit(estimator, X, labels, weight, params, task)
+            proba, fitted = self._cross_fit(estimator, X, labels, groups, params, routed, task)
         with task.subtask("rule"):
             self.rule_ = fit_rule(
                 proba,
@@ -184,14 +209,15 @@ class DecisionClassifierCV(
         estimator: Any,
         X: Features,
         y: Array,
-        weight: Array | None,
+        groups: ArrayLike | None,
         params: dict[str, Any],
+        routed: Any,
         task: Task,
     ) -> tuple[Array, Any]:
         """Return out-of-fold probabilities, and the estimator fitted to all samples."""
-        groups = params.pop("groups", None)
         _check_classes(y)
-        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+        metadata = split_metadata(self.cv, groups, routed)
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **metadata))
         for train, _ in splits:
             missing = np.setdiff1d(y, y[train])
             if missing.size:
@@ -199,10 +225,12 @@ class DecisionClassifierCV(
                     f"the training part of a fold has no sample of {missing.tolist()}; take fewer "
                     "folds, or a splitter that keeps every class in every fold"
                 )
-        if weight is not None:
-            params = {**params, "sample_weight": weight}
-        if params and get_config()["enable_metadata_routing"]:
-            params = dict(process_routing(self, "fit", **params).estimator.fit)
+        for_final = params
+        if routed is not None:  # cross_val_predict routes once more
+            for_final = routed["estimator"]["fit"]
+            given = {**params, "groups": groups}
+            names = get_routing_for_object(estimator).consumes("fit", list(given))
+            params = {name: given[name] for name in names if given[name] is not None}
         with task.subtask("folds"):  # cross_val_predict does not report them one by one
             proba = cross_val_predict(
                 clone(estimator),
@@ -215,19 +243,27 @@ class DecisionClassifierCV(
             )
         final = clone(estimator)
         with task.subtask("refit").passed_to(final):
-            final.fit(X, y, **params)
+            final.fit(X, y, **for_final)
         return proba, final
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what of the metadata goes to the estimator.
+        """Return what goes to the estimator, to the splitter, and to an aim that is a scorer.
 
         Returns
         -------
         MetadataRouter
         """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self._estimator(), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(own_request(self))
+        parts = [("splitter", self.cv, "split")]
+        if not isinstance(self.cv, str):  # a fitted estimator is not fitted again
+            parts.append(("estimator", self._estimator(), "fit"))
+        aim = resolve_aim(self.aim)
+        if isinstance(aim, ScorerAim):
+            parts.append(("scorer", aim.scorer, "score"))
+        for name, part, method in parts:
+            mapping = MethodMapping().add(caller="fit", callee=method)
+            router.add(**{name: part}, method_mapping=mapping)
+        return router
 
     def predict_proba(self, X: Features) -> Array:
         """Return the estimator's probabilities, shape (n, c).

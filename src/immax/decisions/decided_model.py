@@ -9,11 +9,12 @@ import numpy as np
 from immax.arrays import Array, Features
 from immax.decisions.fitted_wrapper import FittedWrapper
 from immax.decisions.rules import Rule
+from immax.documentation import DocumentationLink
 
 __all__ = ["DecidedModel", "rule_of"]
 
 
-class DecidedModel(FittedWrapper):
+class DecidedModel(DocumentationLink, FittedWrapper):
     """A fitted classifier whose labels are those of a rule.
 
     Parameters

@@ -13,6 +13,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from immax.arrays import Array, Features
 from immax.decisions.aims import Aim
+from immax.routing import SampleMetadata
 
 __all__ = ["ScorerAim", "known_scorers", "scorer_aim", "search_by_calls"]
 
@@ -36,11 +37,14 @@ class ScorerAim(Aim):
         Its name, as it is shown.
     X : {array-like, sparse matrix, data frame} of shape (n, d), optional
         What scorers that look at features are given; zeros by default.
+    metadata : SampleMetadata, optional
+        What the scorer is given with scikit-learn's metadata routing; by default the weights.
     """
 
     scorer: Callable[..., float]
     label: str = "scorer"
     X: Features = None
+    metadata: SampleMetadata | None = None
 
     @property
     def name(self) -> str:
@@ -63,6 +67,8 @@ class ScorerAim(Aim):
         float
         """
         options = {} if weight is None else {"sample_weight": weight}
+        if self.metadata is not None:
+            options = dict(self.metadata.values)
         model = _Labels(labels, np.unique(y))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # of rules that are only tried

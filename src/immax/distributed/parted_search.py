@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from immax.arrays import Array, Vector
 from immax.callbacks import fit_task
@@ -67,6 +68,15 @@ class PartedIMMAXCV(IMMAXClassifierCV):
     """IMMAXClassifierCV for rows in parts; see ``DaskIMMAXClassifierCV``."""
 
     n_rounds_: int
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what the search itself asks for: no splitter and no scorer is called.
+
+        Returns
+        -------
+        MetadataRequest
+        """
+        return self._get_metadata_request()
 
     def _check_parted(self) -> None:
         self._check_parameters()

@@ -12,6 +12,7 @@ from joblib import Memory
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_memory, validate_data
 
 from immax.arrays import Array, Features
@@ -20,6 +21,7 @@ from immax.decisions import Accuracy, Aim
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
+from immax.routing import routing_enabled
 from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
 from immax.search.chosen_model import ChosenModel, MarginClassifier
@@ -31,6 +33,7 @@ from immax.search.families import MarginFamily, resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
 from immax.search.held_out import HeldOutCells
 from immax.search.rounds import SearchRounds
+from immax.search.routing import make_router, route_metadata
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
@@ -141,6 +144,7 @@ class MarginSearch(
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         """Search, and fit the choice to all samples.
 
@@ -154,6 +158,9 @@ class MarginSearch(
             Weights of the losses and, where the scorer takes them, of the scores; not negative.
         groups : array-like of shape (n,), optional
             Groups of samples, for splitters such as GroupKFold.
+        **params
+            With scikit-learn's metadata routing enabled, what else the splitter and the scorers
+            ask for. Scorers then get weights only if they ask for them.
 
         Returns
         -------
@@ -164,13 +171,34 @@ class MarginSearch(
         ------
         ValueError
             If a parameter makes no sense, or if a class is missing from a fold.
+        TypeError
+            If there are further arguments, and metadata routing is not enabled or nothing asks
+            for them.
+        UnsetMetadataPassedError
+            With metadata routing, if weights are given and a scorer does not say whether it asks
+            for them.
         """
+        if params and not routing_enabled():
+            raise TypeError(
+                f"{type(self).__name__}.fit got unexpected arguments: {', '.join(params)}; "
+                "scorers and splitters can ask for them if metadata routing is enabled, by "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
         with fit_task(self, X, y, sample_weight, predicts=bool(self.refit)) as task:
             self._check_parameters()
             self._check_common()
             self._penalties()  # refuses values that make no sense before anything is computed
-            self._search(X, y, sample_weight, groups, task)
+            self._search(X, y, sample_weight, groups, params, task)
         return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what of the metadata goes to the splitter and to the scorers.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        return make_router(self, self._wishes())
 
     def _search(
         self,
@@ -178,11 +206,17 @@ class MarginSearch(
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
+        params: Mapping[str, Any],
         task: Task,
     ) -> None:
         X, y = self._validate(given, y)
         sample = training_sample(X, y, sample_weight)
-        folds = make_folds(self.cv, X, y, sample.weight, self.random_state, groups)
+        split: Mapping[str, Any] = {"groups": groups}
+        scores = None
+        if routing_enabled():
+            metadata = {"sample_weight": sample_weight, "groups": groups, **params}
+            split, scores = route_metadata(self, self._wishes(), len(y), metadata)
+        folds = make_folds(self.cv, X, y, sample.weight, self.random_state, **split)
         weight = None if sample_weight is None else sample.weight
         test = folds[0].tests[0]
         has_link = self._has_link(len(sample.classes))
@@ -194,6 +228,8 @@ class MarginSearch(
             None if weight is None else weight[test],
             sample.classes,
             has_link,
+            scores,
+            test,
         )
         penalties = self._penalties_for(X, sample)
         family = self._family(purpose.criterion)

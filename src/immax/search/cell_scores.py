@@ -14,6 +14,7 @@ from immax.arrays import Array, Features
 from immax.decisions import Aim, Costs, LogLoss, Rule, fit_rule
 from immax.decisions.confusion import confusion_matrix
 from immax.decisions.scorers import ScorerAim
+from immax.routing import SampleMetadata
 from immax.search.predictions import HeldOutPredictions
 from immax.search.scoring import Scorer
 
@@ -45,6 +46,8 @@ class TestSamples:
         The labels.
     groups : sequence of ndarray of int
         The positions of the samples of each test.
+    rows : ndarray of int, shape (n,), optional
+        Which of all samples these are.
     """
 
     X: Features
@@ -52,6 +55,7 @@ class TestSamples:
     weight: Array | None
     classes: Array
     groups: Sequence[Array]
+    rows: Array | None = None
     _parts: dict[int, Features] = field(default_factory=dict, repr=False)
 
     @property
@@ -139,7 +143,12 @@ def score_tests(
     list of float
     """
     return scorer.score_groups(
-        model.with_rule(rule), samples.features, samples.labels, samples.weight, samples.groups
+        model.with_rule(rule),
+        samples.features,
+        samples.labels,
+        samples.weight,
+        samples.groups,
+        samples.rows,
     )
 
 
@@ -155,11 +164,14 @@ class AimCriterion:
         The class that aims for two classes are about; by default the rarer one.
     evidence : float, default=1.0
         As in ``fit_rule``.
+    metadata : SampleMetadata, optional
+        What routing gives an aim that is a scorer, of all samples.
     """
 
     aim: Aim
     pos_label: object = None
     evidence: float = 1.0
+    metadata: SampleMetadata | None = None
 
     @property
     def n_rules(self) -> int:
@@ -262,7 +274,10 @@ class AimCriterion:
         if isinstance(self.aim, Costs):
             return self.aim.for_classes(samples.classes)
         if isinstance(self.aim, ScorerAim):
-            return replace(self.aim, X=samples.X)
+            own = self.metadata
+            if own is not None and samples.rows is not None:
+                own = own.part(samples.rows)
+            return replace(self.aim, X=samples.X, metadata=own)
         return self.aim
 
 
@@ -283,7 +298,8 @@ def _values_by_calls(
     aim: ScorerAim, labels: Array, samples: TestSamples
 ) -> tuple[float, Array, Array]:
     def value(rows: Array) -> float:
-        own = replace(aim, X=_safe_indexing(samples.X, rows))
+        metadata = None if aim.metadata is None else aim.metadata.part(rows)
+        own = replace(aim, X=_safe_indexing(samples.X, rows), metadata=metadata)
         weight = None if samples.weight is None else samples.weight[rows]
         return own.value_of_labels(samples.labels[rows], labels[rows], weight)
 

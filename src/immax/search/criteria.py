@@ -10,10 +10,19 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array, Features
 from immax.decisions import Aim, Costs, LogLoss, resolve_aim
 from immax.decisions.scorers import ScorerAim
+from immax.routing import SampleMetadata
 from immax.search.cell_scores import AimCriterion, Criterion, ScorerCriterion
-from immax.search.scoring import Scorer, Scoring, resolve_scoring
+from immax.search.scoring import Scorer, ScorerFunction, Scoring, resolve_scoring
 
-__all__ = ["Purpose", "Wishes", "resolve_aim_of", "resolve_purpose"]
+__all__ = [
+    "CalledScorers",
+    "Purpose",
+    "ScoreMetadata",
+    "Wishes",
+    "called_scorers",
+    "resolve_aim_of",
+    "resolve_purpose",
+]
 
 ONE_SIDED = ("precision", "recall")  # which a constant prediction makes perfect
 
@@ -36,6 +45,43 @@ class Purpose(NamedTuple):
     criterion: Criterion
     uses_labels: bool  # whether cells are compared by labels, which need less precision
     others: Mapping[str, Scorer]  # further metrics of the table
+
+
+class CalledScorers(NamedTuple):
+    """The scorers of scikit-learn that a search calls."""
+
+    single: ScorerFunction | None  # by which cells are compared
+    many: Mapping[str, ScorerFunction]  # if there are several metrics
+    aim: ScorerFunction | None  # which decisions are for
+
+
+class ScoreMetadata(NamedTuple):
+    """What routing gives the scorers of a search."""
+
+    named: Mapping[str, SampleMetadata]
+    aim: SampleMetadata | None
+
+
+def called_scorers(wishes: Wishes) -> CalledScorers:
+    """Return the scorers that a search calls, which may ask for metadata.
+
+    Parameters
+    ----------
+    wishes : Wishes
+        Parameters of the search.
+
+    Returns
+    -------
+    CalledScorers
+    """
+    aim = resolve_aim_of(wishes)
+    scorers = {name: resolve_scoring(one) for name, one in _named(wishes.scoring).items()}
+    many = _is_many(wishes.scoring)
+    return CalledScorers(
+        None if many or aim is not None else scorers["score"],
+        scorers if many else {},
+        aim.scorer if isinstance(aim, ScorerAim) else None,
+    )
 
 
 def resolve_aim_of(wishes: Wishes) -> Aim | None:
@@ -72,7 +118,14 @@ def resolve_aim_of(wishes: Wishes) -> Aim | None:
 
 
 def resolve_purpose(
-    wishes: Wishes, X: Features, y: Array, weight: Array | None, classes: Array, has_link: bool
+    wishes: Wishes,
+    X: Features,
+    y: Array,
+    weight: Array | None,
+    classes: Array,
+    has_link: bool,
+    metadata: ScoreMetadata | None = None,
+    rows: Array | None = None,
 ) -> Purpose:
     """Return the criterion of a search, and further metrics.
 
@@ -92,6 +145,10 @@ def resolve_purpose(
         All labels.
     has_link : bool
         Whether the loss determines probabilities.
+    metadata : ScoreMetadata, optional
+        What routing gives the scorers; by default the weights, if they take them.
+    rows : ndarray of int, shape (n,), optional
+        Which of all samples these are, for the metadata.
 
     Returns
     -------
@@ -99,19 +156,23 @@ def resolve_purpose(
     """
     named = _named(wishes.scoring)
     aim = resolve_aim_of(wishes)
+    own = {} if metadata is None else metadata.named
     scorers = {
-        name: Scorer.probe(scoring, X, y, weight, classes) for name, scoring in named.items()
+        name: Scorer.probe(scoring, X, y, weight, classes, own.get(name), rows)
+        for name, scoring in named.items()
     }
     if aim is not None:
         others = scorers if _is_many(wishes.scoring) else {}
         labels = not isinstance(aim, LogLoss)
-        return Purpose(AimCriterion(aim, wishes.pos_label, wishes.evidence), labels, others)
+        given = None if metadata is None else metadata.aim
+        criterion = AimCriterion(aim, wishes.pos_label, wishes.evidence, given)
+        return Purpose(criterion, labels, others)
     name = _chosen_name(wishes, list(scorers))
     scorer = scorers[name]
     implied = _implied_aim(named[name], scorer, classes) if wishes.rule == "auto" else None
     others = scorers if _is_many(wishes.scoring) else {}
     if implied is not None:
-        return Purpose(AimCriterion(*implied, wishes.evidence), True, others)
+        return Purpose(AimCriterion(*implied, wishes.evidence, scorer.metadata), True, others)
     rules = [wishes.rule]
     if wishes.rule == "auto":
         rules = ["score", "bayes"] if has_link and scorer.uses_labels else ["score"]
@@ -120,7 +181,7 @@ def resolve_purpose(
 
 def _implied_aim(scoring: Scoring, scorer: Scorer, classes: Array) -> tuple[Aim, object] | None:
     """Return the aim of a metric of labels, and its positive class."""
-    if scoring is None or scoring == "accuracy" or not scorer.only_labels:
+    if scorer.per_sample is not None or not scorer.only_labels:
         return None
     if isinstance(scoring, str) and scoring.startswith(ONE_SIDED):
         return None

@@ -62,7 +62,7 @@ class CellEvaluator:
         own = self.samples
         weight = None if own.weight is None else own.weight[cells.rows]
         X = _safe_indexing(self.given, cells.rows)
-        return TestSamples(X, own.y[cells.rows], weight, own.classes, cells.groups)
+        return TestSamples(X, own.y[cells.rows], weight, own.classes, cells.groups, cells.rows)
 
     def predictions(
         self, cells: HeldOutCells, i: int, j: int, samples: TestSamples

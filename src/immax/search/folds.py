@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +47,7 @@ def make_folds(
     weight: Array,
     random_state: RandomState,
     groups: ArrayLike | None = None,
+    **metadata: Any,
 ) -> list[Fold]:
     """Return the folds of a search; every class is in every training part.
 
@@ -66,6 +67,8 @@ def make_folds(
         Seeds the shuffling. None is a fixed seed.
     groups : array-like of shape (n,), optional
         Groups of samples, for splitters that keep them together.
+    **metadata
+        What else the splitter asks for.
 
     Returns
     -------
@@ -94,8 +97,8 @@ def make_folds(
                 f"cv=StratifiedGroupKFold({cv}); got cv={cv!r}"
             )
         cv = _stratified(int(cv), y, weight, random_state)
-    splitter = check_cv(cv, y, classifier=True)
-    folds = [Fold(train, [test]) for train, test in splitter.split(X, y, groups)]
+    parts = check_cv(cv, y, classifier=True).split(X, y, groups, **metadata)
+    folds = [Fold(train, [test]) for train, test in parts]
     if not folds:
         raise ValueError("cv gives no folds")
     classes = np.unique(y)

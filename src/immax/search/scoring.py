@@ -10,11 +10,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 
 from immax.arrays import Array, Features
 from immax.decisions import AIMS, Aim
 from immax.decisions.confusion import confusion_matrix
+from immax.routing import SampleMetadata
 from immax.search.predictions import HeldOutPredictions, check_rows, log_probabilities
 
 __all__ = ["Scorer", "ScorerFunction", "Scoring", "group_means", "resolve_scoring"]
@@ -120,6 +121,9 @@ class Scorer:
         The class that aims for two classes are about: that of the label 1, as in scikit-learn.
     only_labels : bool, default=False
         Whether it looks at nothing but labels, so that it can be an aim.
+    metadata : SampleMetadata, optional
+        What it is given of all samples with scikit-learn's metadata routing; by default the
+        weights, if it takes them.
     """
 
     function: ScorerFunction
@@ -129,6 +133,7 @@ class Scorer:
     aim: Aim | None = None
     positive: int = 1
     only_labels: bool = False
+    metadata: SampleMetadata | None = None
 
     @classmethod
     def probe(
@@ -138,6 +143,8 @@ class Scorer:
         y: Array,
         weight: Array | None,
         classes: Array,
+        metadata: SampleMetadata | None = None,
+        rows: Array | None = None,
     ) -> Scorer:
         """Find out what a scorer requires, by letting it score perfect predictions.
 
@@ -153,6 +160,10 @@ class Scorer:
             Their weights.
         classes : ndarray of shape (c,)
             All labels.
+        metadata : SampleMetadata, optional
+            What routing gives the scorer, of all samples.
+        rows : ndarray of int, shape (n,), optional
+            Which of all samples the held-out ones are, for ``metadata``.
 
         Returns
         -------
@@ -160,22 +171,32 @@ class Scorer:
             The scorer with its requirements.
         """
         function = resolve_scoring(scoring)
-        if scoring is None or isinstance(scoring, str):
-            known = PER_SAMPLE.get(scoring or "accuracy")
-            if known is not None:
-                labels = known.uses_labels
-                return cls(function, labels, per_sample=known.function, only_labels=labels)
+        name = _name_of(scoring, function, metadata)
+        known = None if name is None else PER_SAMPLE.get(name)
+        if known is not None:
+            labels = known.uses_labels
+            return cls(
+                function,
+                labels,
+                per_sample=known.function,
+                only_labels=labels,
+                metadata=metadata,
+            )
         model = _ProbingClassifier(X, y, classes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of perfect predictions say nothing
-            uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
-            if not uses_weights:
-                function(model, X, y)
+            uses_weights = False
+            if metadata is not None and rows is not None:
+                function(model, X, y, **metadata.part(rows).values)
+            else:
+                uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
+                if not uses_weights:
+                    function(model, X, y)
         aim = AIMS[scoring]() if isinstance(scoring, str) and scoring in AIMS else None
         labels = "predict" in model.requested
         positive = int(np.argmax(classes == 1)) if aim is not None and aim.two_classes else 1
         only = model.requested == {"predict"}
-        return cls(function, labels, uses_weights, None, aim, positive, only)
+        return cls(function, labels, uses_weights, None, aim, positive, only, metadata)
 
     def score_groups(
         self,
@@ -184,6 +205,7 @@ class Scorer:
         y: Array,
         weight: Array | None,
         groups: Sequence[Array],
+        rows: Array | None = None,
     ) -> list[float]:
         """Return the score of each group of samples.
 
@@ -199,21 +221,31 @@ class Scorer:
             Their weights.
         groups : sequence of ndarray of int
             The rows of each group.
+        rows : ndarray of int, shape (n,), optional
+            Which of all samples these are, for the scorer's metadata.
 
         Returns
         -------
         list of float
             A score for each group.
         """
+        own = self.metadata
+        if own is not None and rows is not None:
+            own = own.part(rows)
+            given = own.values.get("sample_weight")
+            weight = None if given is None else np.asarray(given, dtype=np.float64)
         if self.per_sample is not None:
             return group_means(self.per_sample(model, y), weight, groups)
         if self.aim is not None:
             return self._aim_values(model, y, weight, groups)
-        weights = [None if weight is None else weight[rows] for rows in groups]
-        return [
-            self._score(model.subset(rows), features(number), y[rows], own)
-            for number, (rows, own) in enumerate(zip(groups, weights, strict=True))
-        ]
+        if own is None:
+            takes = weight is not None and self.uses_weights
+            own = SampleMetadata(len(y), {"sample_weight": weight} if takes else {})
+        scores = []
+        for number, group in enumerate(groups):
+            X, part = features(number), own.part(group).values
+            scores.append(float(self.function(model.subset(group).of_rows(X), X, y[group], **part)))
+        return scores
 
     def _aim_values(
         self, model: HeldOutPredictions, y: Array, weight: Array | None, groups: Sequence[Array]
@@ -231,13 +263,31 @@ class Scorer:
         ]
         return [float(value) for value in self.aim.value(np.stack(tables), self.positive)]
 
-    def _score(
-        self, model: HeldOutPredictions, X: Features, y: Array, weight: Array | None
-    ) -> float:
-        model = model.of_rows(X)
-        if weight is not None and self.uses_weights:
-            return float(self.function(model, X, y, sample_weight=weight))
-        return float(self.function(model, X, y))
+
+def _name_of(
+    scoring: Scoring, function: ScorerFunction, metadata: SampleMetadata | None
+) -> str | None:
+    """Return the name of a scorer.
+
+    With routing, weights go to objects alone, since names have no requests: the objects that stand
+    for a mean over samples are then known too.
+    """
+    if scoring is None or isinstance(scoring, str):
+        return scoring or "accuracy"
+    if metadata is None:
+        return None
+    return next((name for name in PER_SAMPLE if _is_same(function, get_scorer(name))), None)
+
+
+def _is_same(scorer: ScorerFunction, other: ScorerFunction) -> bool:
+    """Return whether scorers differ in their requests at most."""
+    if type(scorer) is not type(other):
+        return False
+    own, others = (
+        {name: value for name, value in vars(each).items() if name != "_metadata_request"}
+        for each in (scorer, other)
+    )
+    return own == others
 
 
 def _takes_weights(

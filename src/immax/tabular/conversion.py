@@ -23,6 +23,7 @@ from immax.tabular.cells import (
 )
 from immax.tabular.columns import MISSING_WORDS, MIXED_DATES, Column, SchemaError
 from immax.tabular.date_formats import ISO, parse_dates
+from immax.tabular.frames import as_data_frame
 from immax.tabular.number_formats import NEEDS_ARROW, NumberFormat
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def convert_frame(
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
         The names of its columns are compared as strings.
     columns : iterable of Column
         The columns to convert, which must be there.
@@ -94,6 +95,7 @@ def convert_frame(
     SchemaError
         If a cell is not what the schema says.
     """
+    frame = as_data_frame(frame)
     places = {str(name): place for place, name in enumerate(frame.columns)}
     cells = {column.name: series_cells(frame.iloc[:, places[column.name]]) for column in columns}
     return convert_cells(cells, columns, remarks).set_index(frame.index)

@@ -18,6 +18,7 @@ from immax.tabular.cells import (
 )
 from immax.tabular.columns import Column, Schema, SchemaError
 from immax.tabular.date_formats import ISO
+from immax.tabular.frames import as_data_frame
 from immax.tabular.number_columns import describe_numbers, unless_constant
 from immax.tabular.number_formats import NEEDS_ARROW, NumberFormat
 from immax.tabular.reading_options import ReadingOptions
@@ -46,7 +47,7 @@ def describe_columns(
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
         The table.
     date_format : str, optional
         The format of dates in strings, as for ``strptime``.
@@ -64,6 +65,8 @@ def describe_columns(
     SchemaError
         If a column can be read in more than one way, or holds numbers or dates in most rows but
         not in all.
+    WrongCall
+        If it is not a table.
 
     Examples
     --------
@@ -72,6 +75,7 @@ def describe_columns(
     >>> [column.kind for column in describe_columns(frame).columns]
     ['number', 'category']
     """
+    frame = as_data_frame(frame)
     names = [str(name) for name in frame.columns]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:

@@ -17,6 +17,7 @@ from immax.arrays import Array
 from immax.optional import optional_import
 from immax.tabular.columns import Column, Schema
 from immax.tabular.conversion import convert_frame
+from immax.tabular.frames import as_data_frame
 from immax.tabular.number_formats import NEEDS_ARROW
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class TypedColumns(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         pandas = optional_import("pandas", NEEDS_ARROW)
+        X = as_data_frame(X)
         typed = convert_frame(X, self.described_columns())
         columns: dict[str, Array] = {}
         for name in self.numbers or []:
