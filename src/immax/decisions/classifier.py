@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -24,7 +25,9 @@ from sklearn.utils.validation import (
 from immax.arrays import Array, Features
 from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions.aims import Aim
+from immax.decisions.fit_weights import weight_params
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
+from immax.decisions.out_of_fold import fold_proba, out_of_fold_proba
 from immax.documentation import DocumentationLink
 
 __all__ = ["DecisionClassifierCV"]
@@ -115,7 +118,8 @@ class DecisionClassifierCV(
         X : {array-like, sparse matrix, data frame} of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Weighs the samples of the fits, if the estimator can, and those of the rule.
+            Weighs the samples of the fits, if the estimator can, and those of the rule. A pipeline
+            gives them to its last step.
         **params
             For the estimator's ``fit``; ``groups`` goes to the splitter. With scikit-learn's
             metadata routing enabled, as the requests say.
@@ -192,31 +196,18 @@ class DecisionClassifierCV(
         groups = params.pop("groups", None)
         _check_classes(y)
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
-        for train, _ in splits:
-            missing = np.setdiff1d(y, y[train])
-            if missing.size:
-                raise ValueError(
-                    f"the training part of a fold has no sample of {missing.tolist()}; take fewer "
-                    "folds, or a splitter that keeps every class in every fold"
-                )
-        if weight is not None:
-            params = {**params, "sample_weight": weight}
-        if params and get_config()["enable_metadata_routing"]:
-            params = dict(process_routing(self, "fit", **params).estimator.fit)
-        with task.subtask("folds"):  # cross_val_predict does not report them one by one
-            proba = cross_val_predict(
-                clone(estimator),
-                X,
-                y,
-                cv=splits,
-                method="predict_proba",
-                params=params or None,
-                n_jobs=self.n_jobs,
-            )
+        if not get_config()["enable_metadata_routing"]:
+            params = {**params, **weight_params(estimator, weight)}
+        elif params or weight is not None:
+            given = params if weight is None else {**params, "sample_weight": weight}
+            params = dict(process_routing(self, "fit", **given).estimator.fit)
+        with task.subtask("folds"):  # they may be fitted by other processes, and do not report
+            predict = partial(fold_proba, estimator, X, y, params)
+            proba = out_of_fold_proba(predict, y, splits, self.n_jobs)
         final = clone(estimator)
         with task.subtask("refit").passed_to(final):
             final.fit(X, y, **params)
-        return proba, final
+        return proba[:, np.searchsorted(np.unique(y), final.classes_)], final
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what of the metadata goes to the estimator.
