@@ -90,7 +90,7 @@ def score_by_metric(metric: Metric, counts: Array) -> HeldOutScorer:
     ----------
     metric : Metric
     counts : ndarray of shape (c,)
-        The number of samples of each class.
+        The number of training samples of each class, which tell which of them are rare.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def score_by_metric(metric: Metric, counts: Array) -> HeldOutScorer:
         metric.title,
         metric.higher_is_better,
         metric.needs_proba,
-        metric.compute,
+        metric.for_counts(counts),
         metric.scorer or "balanced_accuracy",
         None if metric.make_aim is None else metric.make_aim(counts),
     )
