@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from immax.decisions import Budget, Costs, FBeta, PrecisionAt, RecallAt
+from immax.decisions import MCC, Budget, Costs, FBeta, PrecisionAt, RecallAt
 from immax.decisions.aims import AIMS
 from immax.decisions.fitting import best_threshold, fit_rule, resolve_aim, threshold_curve, value_of
 from immax.decisions.rules import Rule, threshold_gains
@@ -226,6 +226,8 @@ def test_an_aim_for_two_classes_given_three():
         fit_rule(proba, np.arange(9) % 3, "f1")
     with pytest.raises(TypeError, match="a name, an Aim or a scorer"):
         resolve_aim(3)
+    with pytest.raises(TypeError, match=r"an object, not a class: write MCC\(\.\.\.\)"):
+        resolve_aim(MCC)
 
 
 @pytest.mark.parametrize("name", sorted(set(AIMS) - {"f1", "f2", "f0.5", "jaccard"}))

@@ -68,3 +68,8 @@ def test_aims_that_do_not_suit_the_classes_are_refused():
         score_by_aim(FBeta(), np.arange(3), np.array([5, 5, 5]))
     with pytest.raises(WrongCall, match=r"unknown labels: \['theft'\]"):
         score_by_aim(Costs({"theft": 1, "ok": 1}), CLASSES, COUNTS)
+
+
+def test_aims_that_abstain_are_refused():
+    with pytest.raises(WrongCall, match="leave abstain out"):
+        score_by_aim(Costs([1, 5], abstain=0.2), CLASSES, COUNTS)

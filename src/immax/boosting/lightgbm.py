@@ -20,6 +20,7 @@ from immax.boosting.lightgbm_text import add_constants
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.boosting.pairs import hessian_factor
 from immax.decisions.aims import Aim
+from immax.decisions.decided_model import DecidedScore
 from immax.documentation import DocumentationLink
 
 try:
@@ -56,7 +57,7 @@ EARLY_STOPPING = (
 )
 
 
-class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
+class IMMAXLGBMClassifier(DocumentationLink, DecidedScore, LGBMClassifier, BoostingLossMixin):
     """``LGBMClassifier`` with a margin for each class, or with any method of the catalogue.
 
     All other parameters, and the arguments of ``fit``, are LightGBM's. Boosting begins at the

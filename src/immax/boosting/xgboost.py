@@ -19,6 +19,7 @@ from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, find_metric
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.boosting.pairs import hessian_factor
 from immax.decisions.aims import Aim
+from immax.decisions.decided_model import DecidedScore
 from immax.documentation import DocumentationLink
 
 try:
@@ -37,7 +38,7 @@ RAW_SCORES = "reg:squarederror"
 """The objective that boosters name: it leaves scores as they are, as no other of XGBoost's does."""
 
 
-class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
+class IMMAXXGBClassifier(DocumentationLink, DecidedScore, XGBClassifier, BoostingLossMixin):
     """``XGBClassifier`` with a margin for each class, or with any method of the catalogue.
 
     All other parameters, and the arguments of ``fit``, are XGBoost's. Labels may be of any type.

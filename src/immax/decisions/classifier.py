@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
 from immax.arrays import Array, Features
 from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions.aims import Aim
+from immax.decisions.decided_model import DecidedScore
 from immax.decisions.fit_weights import weight_params
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
 from immax.decisions.out_of_fold import fold_proba, out_of_fold_proba
@@ -34,7 +35,12 @@ __all__ = ["DecisionClassifierCV"]
 
 
 class DecisionClassifierCV(
-    DocumentationLink, CallbackSupport, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+    DocumentationLink,
+    CallbackSupport,
+    DecidedScore,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
 ):
     """A classifier with the decision rule that serves an aim best.
 

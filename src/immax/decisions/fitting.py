@@ -55,6 +55,8 @@ def resolve_aim(aim: str | Aim | Callable[..., float]) -> Aim:
     """
     if isinstance(aim, Aim):
         return aim
+    if isinstance(aim, type) and issubclass(aim, Aim):
+        raise TypeError(f"aim must be an object, not a class: write {aim.__name__}(...)")
     if isinstance(aim, str) and aim in AIMS:
         return AIMS[aim]()
     if isinstance(aim, str) and aim not in known_scorers():
@@ -141,6 +143,11 @@ def fit_rule(
         aim = aim.for_classes(labels)
     if isinstance(aim, ScorerAim):
         own = None if sample_weight is None else weight
+        if own is not None and not aim.takes_weights and not quick:
+            warnings.warn(
+                f"the scorer {aim.name!r} takes no sample_weight: it judges all samples alike",
+                stacklevel=2,
+            )
         gains = _gains_by_calls(p, codes, labels, aim, own, quick)
         return Rule(labels, gains, prior, aim.name, positive)
     known = aim.gains(labels, prior)

@@ -132,6 +132,11 @@ def score_by_aim(aim: Aim, classes: Array, counts: Array) -> HeldOutScorer:
             f"the aim {aim.name!r} is for two classes, and the target has {len(classes)}; "
             "for F-scores and the Jaccard index, name the average: f1_macro, jaccard_macro"
         )
+    if isinstance(aim, Costs) and aim.abstain is not None:
+        raise WrongCall(
+            "comparisons decide on every row: leave abstain out of the costs, and fit the method "
+            "that is recommended with it afterwards"
+        )
     if isinstance(aim, Costs):
         try:
             aim = aim.for_classes(classes)
