@@ -203,7 +203,7 @@ def _as_result(found: HeldOutPredictions, seconds: float, chosen: FittedCandidat
     labels, proba = np.concatenate(found.labels), join(found.proba)
     decision_proba = join(found.decision_proba)
     rule = rule_of(chosen.model)
-    if rule is not None and rule.count is not None:  # of all rows, not of every part of them
-        by = proba if decision_proba is None else decision_proba
-        labels = rule.decide(by).astype(labels.dtype)
+    by = proba if decision_proba is None else decision_proba
+    if rule is not None and rule.count is not None and by is not None:
+        labels = rule.decide(by).astype(labels.dtype)  # of all rows, not of every part of them
     return FoldResult(labels, proba, seconds, chosen.chosen, decision_proba)

@@ -55,12 +55,13 @@ def resolve_aim(aim: str | Aim | Callable[..., float]) -> Aim:
     """
     if isinstance(aim, Aim):
         return aim
-    if isinstance(aim, type) and issubclass(aim, Aim):
-        raise TypeError(f"aim must be an object, not a class: write {aim.__name__}(...)")
     if isinstance(aim, str) and aim in AIMS:
         return AIMS[aim]()
     if isinstance(aim, str) and aim not in known_scorers():
         raise ValueError(f"unknown aim {aim!r}{nearest(aim, AIMS)}")
+    kind: object = aim
+    if isinstance(kind, type) and issubclass(kind, Aim):
+        raise TypeError(f"aim must be an object, not a class: write {kind.__name__}(...)")
     if isinstance(aim, str) or callable(aim):
         return scorer_aim(aim)
     raise TypeError(f"aim must be a name, an Aim or a scorer; got {type(aim).__name__}")

@@ -63,7 +63,8 @@ def check_cost_values(costs: ArrayLike) -> Array:
     except (TypeError, ValueError) as error:
         raise ValueError(f"costs must be numbers; got {costs!r}") from error
     if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"costs must be finite and not negative; got {values.tolist()}")
+        hint = "" if values.ndim < 2 else " (a constant added to a row changes no decision)"
+        raise ValueError(f"costs must be finite and not negative{hint}; got {values.tolist()}")
     if not values.any():
         raise ValueError("costs are all zero: no decision is better than another")
     return values
