@@ -439,6 +439,7 @@ def test_bad_data(estimator, X, y, message):
         ({"rule": "bayes", "loss": "hinge"}, "which the hinge loss does not determine"),
         ({"costs": [1, 2]}, "costs are taken into account by rule='bayes' only"),
         ({"costs": [1, 2, 3], "rule": "bayes"}, r"costs must have shape \(2,\) or \(2, 2\)"),
+        ({"costs": [1, -2], "rule": "bayes"}, "costs must be finite and not negative"),
         ({"solver": "sgd"}, "solver must be one of 'auto', 'newton', 'lbfgs'"),
         ({"margins": [1.0, 2.0, 3.0]}, "each of the 2 classes; got 3"),
         ({"margins": {"a": 1.0, "c": 1.0}}, r"unknown labels: \['c'\].*margin: \['b'\]"),

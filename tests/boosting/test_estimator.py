@@ -382,6 +382,16 @@ def test_aims_with_a_closed_form_are_exact(kind, c):
 
 
 @pytest.mark.parametrize("kind", ALL)
+def test_models_that_abstain_have_no_accuracy(kind):
+    X, y = data(2, 200)
+    model = make(kind, **FIVE_ROUNDS[kind], aim=Costs([1.0, 1.0], abstain=0.3)).fit(X, y)
+    with pytest.raises(ValueError, match="a cost of not deciding"):
+        model.score(X, y)
+    plain = make(kind, **FIVE_ROUNDS[kind]).fit(X, y)
+    assert plain.score(X, y) == pytest.approx(np.mean(plain.predict(X) == y))
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_other_aims_are_fitted_to_out_of_fold_probabilities(kind, tmp_path):
     X, y = data(2, 400)
     small = FIVE_ROUNDS[kind]

@@ -202,7 +202,7 @@ def test_margins_and_class_weights_of_an_aim_are_shown(costs_page):
     found, console = browse(costs_page[0], script)
     assert console == []
     assert re.search(r"power -?\d\.\d+ of margins, the power \d\.\d+ of weights", found["words"])
-    assert "predict <i>fraud</i> when its probability is at least 0.09" in found["words"]
+    assert "predict <i>fraud</i> when its probability is more than 0.09" in found["words"]
     assert (found["figures"], found["shares"]) == (2, 3)
 
 

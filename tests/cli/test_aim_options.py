@@ -53,6 +53,7 @@ def test_a_matrix_may_have_its_classes_in_any_order(tmp_path):
         ({"costs": "fraud"}, "must be like fraud=10,ok=1; got 'fraud'"),
         ({"costs": "fraud=ten,ok=1"}, "must be like fraud=10,ok=1"),
         ({"costs": "fraud=10"}, "missing: 'ok'"),
+        ({"costs": "fraud=10,ok=1,fraud=2"}, "names 'fraud' more than once"),
         ({"costs": "theft=10,ok=1"}, "unknown: 'theft'; missing: 'fraud'"),
         ({"costs": "fraud=-10,ok=1"}, "not negative"),
         ({"costs": "fraud=0,ok=0"}, "all zero"),
@@ -74,6 +75,8 @@ def test_what_cannot_be_understood_is_refused(options, message):
         ("true,fraud,ok\nfraud,0\nok,1,0\n", "the line of 'fraud' must have 2 numbers"),
         ("true,fraud,ok\nfraud,0,x\nok,1,0\n", "the line of 'fraud' must have 2 numbers"),
         ("true,fraud,ok\nfraud,0,1\n", "missing: 'ok'"),
+        ("true,fraud,ok\nfraud,0,1\nok,1,0\nok,2,0\n", "several rows for 'ok'"),
+        ("true,fraud,fraud\nfraud,0,1\nok,1,0\n", "several columns for 'fraud'"),
         ("true,fraud,good\nfraud,0,1\nok,1,0\n", "unknown: 'good'"),
     ],
 )

@@ -185,7 +185,7 @@ def test_costs_are_what_methods_are_ranked_and_decide_by(aimed):
     values = [row["measures"]["costs"] for row in content["rows"]]
     assert values == sorted(values)
     assert content["recommended"] == content["rows"][0]["name"]
-    assert content["rule"].startswith("predict fraud when its probability is at least 0.")
+    assert content["rule"].startswith("predict fraud when its probability is more than 0.")
     assert content["rule"] in content["sentence"]
     assert "cost per row" in content["sentence"]
     page = (folder / "comparison" / "report.html").read_text()

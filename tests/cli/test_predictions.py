@@ -9,6 +9,7 @@ import pytest
 from commands import immax_here
 from patients import patients
 
+from immax.cli.folder_predictions import write_folder
 from immax.cli.predictions import predict_chunks, write_predictions
 from immax.io import ModelFileError, load_model
 
@@ -20,6 +21,46 @@ def test_chunks_are_predicted_in_order(fitted):
     chunks = list(predict_chunks(file, fitted / "chunks.csv", proba=True, rows=30))
     assert [len(chunk) for chunk in chunks] == [30, 30, 10]
     np.testing.assert_allclose(pd.concat(chunks), file.model.predict_proba(fresh))
+
+
+@pytest.fixture(scope="module")
+def budget(tmp_path_factory):
+    """A folder with ``table.csv``, and a model of it that flags five rows."""
+    folder = tmp_path_factory.mktemp("budget")
+    patients(150).to_csv(folder / "table.csv", index=False)
+    options = ("--target", "ill", "--budget", "5", "--folds", "3", "--out", "model.skops")
+    immax_here("fit", "table.csv", *options, cwd=folder, check=0)
+    return folder
+
+
+def test_a_budget_is_that_of_the_whole_table(budget):
+    file = load_model(budget / "model.skops")
+    expected = file.model.predict(patients(150).drop(columns="ill"))
+    assert (expected == "yes").sum() == 5
+    for rows in (7, 50, 1000):
+        chunks = list(predict_chunks(file, budget / "table.csv", proba=False, rows=rows))
+        assert max(map(len, chunks)) <= rows
+        assert pd.concat(chunks)["ill"].tolist() == expected.tolist()
+
+
+def test_a_budget_is_that_of_the_whole_folder(budget, tmp_path):
+    table, out = tmp_path / "parts", tmp_path / "out"
+    table.mkdir()
+    rows = patients(150).drop(columns="ill")
+    for number in range(3):
+        rows[50 * number : 50 * number + 50].to_parquet(table / f"{number}.parquet")
+    write_folder(budget / "model.skops", table, False, out, 20, 2**30)
+    found = [pd.read_parquet(out / f"{number}.parquet")["ill"] for number in range(3)]
+    assert [len(part) for part in found] == [50, 50, 50]
+    expected = load_model(budget / "model.skops").model.predict(rows)
+    assert pd.concat(found).tolist() == expected.tolist()
+
+
+def test_an_empty_table_and_a_budget(budget):
+    patients(150).drop(columns="ill")[:0].to_csv(budget / "empty.csv", index=False)
+    file = load_model(budget / "model.skops")
+    (chunk,) = predict_chunks(file, budget / "empty.csv", proba=False, rows=10)
+    assert (len(chunk), list(chunk.columns)) == (0, ["ill"])
 
 
 def test_a_model_without_probabilities_is_refused(fitted, tmp_path):

@@ -6,8 +6,10 @@ from mixed_table import mixed_table
 
 from immax.compare import Protocol
 from immax.compare.fold_cache import FoldCache
-from immax.compare.streamed_folds import StreamedFolds, hashed_splits
-from immax.compare.training_rows import TrainingRows
+from immax.compare.protocol import FittedCandidate
+from immax.compare.streamed_folds import StreamedFolds, _as_result, hashed_splits
+from immax.compare.training_rows import HeldOutPredictions, TrainingRows
+from immax.decisions import Budget, DecidedModel, fit_rule
 from immax.tabular.streamed_table import open_streamed
 
 PROTOCOL = Protocol(folds=2, max_repeats=2, search_rows=500)
@@ -76,3 +78,13 @@ def test_the_only_method_that_is_left_may_fail(table, tmp_path, monkeypatch):
     assert runner.failed == {"weights": "no such weights"}
     assert sorted(runner.results["logistic"]) == [0, 1]
     assert runner.results["weights"] == {}
+
+
+def test_a_budget_is_that_of_all_rows_that_are_held_out():
+    p = np.linspace(0, 0.9, 40)
+    proba = np.c_[1 - p, p].astype(np.float32)
+    rule = fit_rule(proba, np.arange(40) // 35, Budget(count=4))
+    parts = [rule.decide(half) for half in (proba[:20], proba[20:])]
+    found = HeldOutPredictions(parts, [proba[:20], proba[20:]], [])
+    result = _as_result(found, 0.0, FittedCandidate(DecidedModel(None, rule), {}))
+    assert result.labels.nonzero()[0].tolist() == [36, 37, 38, 39]

@@ -15,12 +15,13 @@ from sklearn.model_selection import (
     cross_val_predict,
     cross_validate,
 )
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from immax import IMMAXClassifierCV
+from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.decisions import Costs, DecisionClassifierCV, FBeta, fit_rule
 
 
@@ -112,6 +113,32 @@ def test_weights_reach_the_fits_and_the_rule(data):
     assert not np.allclose(plain.predict_proba(X), weighted.predict_proba(X))
     share = weight[y == 1].sum() / weight.sum()
     assert weighted.rule_.threshold == pytest.approx(share)
+
+
+def test_weights_of_pipelines_and_of_estimators_without_them(data):
+    X, y = data
+    weight = np.where(y == 1, 5.0, 1.0)
+    share = weight[y == 1].sum() / weight.sum()
+    plain = DecisionClassifierCV(LogisticRegression()).fit(X, y, sample_weight=weight)
+    pipeline = make_pipeline(FunctionTransformer(), LogisticRegression())
+    model = DecisionClassifierCV(pipeline).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X))
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        neighbours = DecisionClassifierCV(KNeighborsClassifier()).fit(X, y, sample_weight=weight)
+    assert neighbours.rule_.threshold == pytest.approx(share)
+
+
+def test_labels_do_not_matter(data):
+    X, y = data
+    first = DecisionClassifierCV(LogisticRegression(class_weight={0: 10}), "f1").fit(X, y)
+    second = DecisionClassifierCV(LogisticRegression(class_weight={1: 10}), "f1").fit(X, y + 1)
+    assert second.rule_.threshold == first.rule_.threshold
+    np.testing.assert_array_equal(second.predict(X), first.predict(X) + 1)
+    names = np.array(["common", "rare"])
+    named = IMMAXClassifier(margins={"common": 1.0, "rare": 2.0})
+    model = DecisionClassifierCV(named, "f1").fit(X, names[y])
+    coded = DecisionClassifierCV(IMMAXClassifier(margins=[1.0, 2.0]), "f1").fit(X, y)
+    assert model.rule_.threshold == coded.rule_.threshold
 
 
 def test_metadata_routing(data):

@@ -16,6 +16,16 @@ def test_costs():
     np.testing.assert_array_equal(Costs(matrix).matrix(np.arange(3)), matrix)
 
 
+@pytest.mark.parametrize("given", [[1.0, 5.0], np.array([1.0, 5.0]), {"a": 1.0, "b": 5.0}])
+def test_costs_are_a_copy_that_can_be_compared(given):
+    aim, same = Costs(given), Costs(given.copy())
+    assert aim == same
+    assert hash(aim) == hash(same)
+    given["b" if isinstance(given, dict) else 1] = 50.0
+    np.testing.assert_array_equal(aim.matrix(np.array(["a", "b"])), [[0, 1], [5, 0]])
+    assert aim != Costs(given)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -1,12 +1,13 @@
 """Fitted classifiers with rules."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from immax import IMMAXClassifierCV
-from immax.decisions import DecidedModel, DecisionClassifierCV, fit_rule, rule_of
+from immax.decisions import Costs, DecidedModel, DecisionClassifierCV, fit_rule, rule_of
 from immax.decisions.calibrated_scores import CalibratedScores, find_scores
 from immax.io import load_model, save_model
 
@@ -26,6 +27,7 @@ def test_labels_are_those_of_the_rule_also_after_saving(tmp_path):
     again = load_model(tmp_path / "model.skops").model
     np.testing.assert_array_equal(again.predict(X), expected)
     assert str(again.rule_) == str(rule)
+    assert not again.rule_.gains.flags.writeable
     assert again.classes_.tolist() == [0, 1, 2]
 
 
@@ -46,3 +48,17 @@ def test_the_rule_of_a_model_wherever_it_is():
     search = IMMAXClassifierCV(lams=[0.1], cv=2, aim="gmean").fit(X, y)
     assert rule_of(search) is search.best_rule_
     assert rule_of(IMMAXClassifierCV(lams=[0.1], n_margins=1, cv=2).fit(X, y)) is None
+
+
+def test_classifiers_that_abstain_have_no_accuracy():
+    X, y = load_iris(return_X_y=True)
+    aim = Costs([1.0, 1.0, 1.0], abstain=0.02)
+    search = IMMAXClassifierCV(lams=[0.01], cv=2, aim=aim).fit(X, y)
+    decided = DecisionClassifierCV(LogisticRegression(max_iter=1000), aim, cv=2).fit(X, y)
+    wrapped = DecidedModel(decided.estimator_, decided.rule_)
+    for model in (search, decided, wrapped):
+        assert None in model.predict(X).tolist()
+        with pytest.raises(ValueError, match=r"a cost of not deciding \(abstain\)"):
+            model.score(X, y)
+    plain = DecisionClassifierCV(LogisticRegression(max_iter=1000), "accuracy", cv=2).fit(X, y)
+    assert plain.score(X, y, sample_weight=np.ones(150)) == np.mean(plain.predict(X) == y)

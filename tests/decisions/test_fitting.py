@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from immax.decisions import Budget, Costs, FBeta, PrecisionAt, RecallAt
+from immax.decisions import MCC, Budget, Costs, FBeta, PrecisionAt, RecallAt
 from immax.decisions.aims import AIMS
 from immax.decisions.fitting import best_threshold, fit_rule, resolve_aim, threshold_curve, value_of
+from immax.decisions.rules import Rule, threshold_gains
 
 
 def sample(n=400, share=0.1, seed=0):
@@ -84,6 +85,67 @@ def test_a_constraint_that_cannot_be_met_is_said_with_the_best_there_is():
     p = rng.uniform(0.05, 0.15, 500)
     with pytest.warns(UserWarning, match="no threshold has the recall at precision 0.99"):
         fit_rule(np.c_[1 - p, p], y, RecallAt(precision=0.99), evidence=0)
+
+
+def test_a_shortfall_is_that_of_the_constraint():
+    p = np.full(200, 0.1)
+    y = (np.arange(200) < 20).astype(int)
+    with pytest.warns(UserWarning, match=r"0\.05, is 0\.4 short of it"):
+        fit_rule(np.c_[1 - p, p], y, RecallAt(precision=0.5))
+
+
+def test_constraints_are_met_on_the_labels_whatever_the_probabilities_expect():
+    rng = np.random.default_rng(1)
+    p = rng.beta(0.5, 4, 2000)
+    y = (rng.random(2000) < p).astype(int)
+    q = p**0.35  # too high
+    proba = np.c_[1 - q, q]
+    assert metrics.precision_score(y, fit_rule(proba, y, RecallAt(0.6)).decide(proba)) >= 0.6
+    too_low = np.c_[1 - p**3, p**3]
+    assert metrics.recall_score(y, fit_rule(too_low, y, PrecisionAt(0.8)).decide(too_low)) >= 0.8
+
+
+def test_a_budget_holds_where_probabilities_tie():
+    p = np.r_[np.ones(50), np.linspace(0, 0.5, 950)]
+    y = (np.arange(1000) < 60).astype(int)
+    for columns in ((1 - p, p), (p, 1 - p)):
+        proba, labels = np.column_stack(columns), y if columns[1] is p else 1 - y
+        with pytest.warns(UserWarning, match="no threshold has the budget of 1 % and flags"):
+            rule = fit_rule(proba, labels, Budget(share=0.01))
+        assert (rule.predict(proba) == labels[-1]).all()
+        rule = fit_rule(proba, labels, Budget(share=0.06))
+        assert (rule.predict(proba) != labels[-1]).mean() == 0.06
+
+
+def test_a_budget_is_used_up():
+    """Also where the last of the flagged samples are no positives."""
+    p = np.linspace(0, 0.9, 100)
+    y = np.zeros(100, int)
+    y[[90, 98]] = 1
+    assert fit_rule(np.c_[1 - p, p], y, Budget(share=0.05)).decide(np.c_[1 - p, p]).sum() == 5
+
+
+def test_always_and_never_at_certain_probabilities():
+    p = np.r_[0.0, 0.0, 0.5, 1.0, 1.0]
+    for positive in (0, 1):
+        thresholds, _ = threshold_curve(p, np.ones((5, 2)), FBeta(), positive)
+        proba = np.c_[1 - p, p] if positive else np.c_[p, 1 - p]
+        flagged = [
+            int(
+                (
+                    Rule(np.arange(2), threshold_gains(t, positive), [1, 1]).decide(proba)
+                    == positive
+                ).sum()
+            )
+            for t in thresholds
+        ]
+        assert flagged == [0, 2, 3, 5]
+
+
+def test_weights_by_position():
+    proba, y = sample(100)
+    weight = np.linspace(1, 3, 100)
+    assert fit_rule(proba, y, "f1", weight) == fit_rule(proba, y, "f1", sample_weight=weight)
 
 
 def test_many_classes_search_is_better_than_the_plain_rule_and_near_the_best():
@@ -164,6 +226,8 @@ def test_an_aim_for_two_classes_given_three():
         fit_rule(proba, np.arange(9) % 3, "f1")
     with pytest.raises(TypeError, match="a name, an Aim or a scorer"):
         resolve_aim(3)
+    with pytest.raises(TypeError, match=r"an object, not a class: write MCC\(\.\.\.\)"):
+        resolve_aim(MCC)
 
 
 @pytest.mark.parametrize("name", sorted(set(AIMS) - {"f1", "f2", "f0.5", "jaccard"}))

@@ -18,6 +18,10 @@ def test_decisions():
         check_costs([1, 2], 3)
     with pytest.raises(ValueError, match="costs must be finite"):
         check_costs([1, 2, np.nan], 3)
+    with pytest.raises(ValueError, match=r"not negative; got \[1.0, -2.0\]"):
+        decide([[0.5, 0.5]], [1, -2])
+    with pytest.raises(ValueError, match="all zero"):
+        check_costs([0, 0], 2)
 
 
 def test_ties_go_to_the_highest_index():

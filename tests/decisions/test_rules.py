@@ -1,11 +1,13 @@
-"""Rules: decisions, words, files, and other class shares."""
+"""Rules: decisions, files, and other class shares."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
 
-from immax.decisions import Costs, fit_rule
+from immax.decisions import BalancedAccuracy, Budget, Costs, GMean, PrecisionAt, fit_rule
 from immax.decisions.rules import Rule, check_proba, threshold_gains
 from immax.links import decide
 
@@ -22,18 +24,11 @@ def test_a_threshold_decides_from_its_value_on():
     assert two(0.25, positive=0).predict(np.c_[p, 1 - p]).tolist() == ["fraud", "fraud", "ok"]
 
 
-def test_words():
-    text = str(two(0.083))
-    assert text == (
-        "predict fraud when its probability is at least 0.083, that is 8.3 times its share of the "
-        "training data"
-    )
-    many = Rule(np.array(["a", "b", "c"]), np.diag([1.0, 2.0, 4.0]), [0.5, 0.3, 0.2])
-    assert "a: 1, b: 2, c: 4" in str(many)
-    assert str(Rule(np.arange(3), np.eye(3), [1, 1, 1])) == "predict the most probable class"
-    assert "30 rows" in str(two(0.5, count=30))
-    abstaining = Rule(np.arange(2), -np.array([[0, 1, 0.2], [1, 0, 0.2]]), [0.5, 0.5])
-    assert "none" in str(abstaining)
+def test_thresholds_beyond_one_and_zero_never_and_always_predict():
+    proba = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
+    assert two(1 + 1e-6).threshold == pytest.approx(1 + 1e-6, rel=1e-9)
+    assert (two(1 + 1e-6).predict(proba) == "ok").all()
+    assert (two(-1e-6, positive=0).predict(proba) == "ok").all()
 
 
 def test_weights_and_costs_are_the_same_rule():
@@ -45,6 +40,9 @@ def test_weights_and_costs_are_the_same_rule():
     by_cost = Rule(np.arange(4), -matrix, np.ones(4))
     np.testing.assert_array_equal(by_weight.decide(proba), by_cost.decide(proba))
     np.testing.assert_array_equal(by_cost.decide(proba), decide(proba, costs))
+    np.testing.assert_allclose(by_cost.weights, costs / 10)
+    matrix[0, 1] = 7
+    assert Rule(np.arange(4), -matrix, np.ones(4)).weights is None
 
 
 def test_abstention():
@@ -87,6 +85,24 @@ def test_other_class_shares():
     np.testing.assert_array_equal(twice.decide(proba), balanced.decide(proba))
 
 
+def test_recalls_do_not_depend_on_the_shares_and_budgets_depend_on_more():
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.3, 3, 20_000)
+    y = (rng.uniform(size=p.size) < p).astype(int)
+    proba, prior = np.c_[1 - p, p], np.bincount(y) / y.size
+    actual = np.array([1 - 5 * prior[1], 5 * prior[1]])
+    for aim in (GMean(), PrecisionAt(0.8), BalancedAccuracy(), Budget(count=30)):
+        rule = fit_rule(proba, y, aim)
+        adapted = rule.for_prior(actual)
+        np.testing.assert_array_equal(adapted.decide(proba), rule.decide(proba))
+        np.testing.assert_allclose(adapted.prior, actual)
+    with pytest.raises(ValueError, match="budget of 5 % for other class shares depends on"):
+        fit_rule(proba, y, Budget(0.05)).for_prior(actual)
+    weight = (actual / prior)[y]  # as the message says
+    flagged = fit_rule(proba, y, Budget(0.05), sample_weight=weight).decide(proba) == 1
+    assert weight[flagged].sum() / weight.sum() == pytest.approx(0.05, abs=1e-3)
+
+
 def test_dictionaries():
     for rule in (two(0.3, aim="f1"), two(0.3, count=4)):
         again = Rule.from_dict(json.loads(json.dumps(rule.to_dict())))
@@ -101,6 +117,17 @@ def test_rules_are_immutable():
         rule.gains[0, 0] = 5
     with pytest.raises(AttributeError):
         rule.aim = "other"
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))]
+)
+def test_copies_are_immutable(copied):
+    rule = two(0.3)
+    again = copied(rule)
+    assert again == rule
+    for name in ("classes", "gains", "prior"):
+        assert not getattr(again, name).flags.writeable
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, make_scorer, precision_score
 
+from immax.decisions import fit_rule
 from immax.decisions.scorers import ScorerAim, known_scorers, scorer_aim, search_by_calls
 
 
@@ -14,6 +15,20 @@ def test_a_scorer_scores_labels_with_and_without_weights():
     assert aim.value_of_labels(y, labels) == pytest.approx(f1_score(y, labels))
     expected = f1_score(y, labels, sample_weight=weight)
     assert aim.value_of_labels(y, labels, weight) == pytest.approx(expected)
+
+
+def test_a_scorer_without_weights_judges_all_samples_alike():
+    def share(model, X, y):
+        return float(np.mean(model.predict(X) == y))
+
+    y, labels = np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0])
+    assert scorer_aim(share).value_of_labels(y, labels, np.arange(4.0)) == 0.75
+    assert not scorer_aim(share).takes_weights
+    assert scorer_aim("f1").takes_weights
+    p = np.array([0.1, 0.6, 0.7, 0.2])
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        rule = fit_rule(np.c_[1 - p, p], y, share, sample_weight=np.ones(4))
+    assert rule == fit_rule(np.c_[1 - p, p], y, share)
 
 
 def test_a_rule_that_never_predicts_a_class_is_no_reason_to_warn():

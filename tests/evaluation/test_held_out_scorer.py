@@ -23,6 +23,14 @@ def test_a_metric_stands_for_its_aim():
     assert score_by_metric(METRICS["mcc"], COUNTS).selector == "matthews_corrcoef"
 
 
+def test_the_rare_class_is_that_of_the_training_data():
+    y = np.repeat([0, 1], 20)
+    labels = np.r_[np.zeros(8, int), np.ones(12, int), np.zeros(5, int), np.ones(15, int)]
+    scorer = score_by_metric(METRICS["f1"], np.array([99, 101]))
+    by_aim = score_by_aim(FBeta(), CLASSES, np.array([99, 101]))
+    assert scorer.measure(y, labels, None, 2) == by_aim.measure(y, labels, None, 2)
+
+
 @pytest.mark.parametrize("name", [name for name in METRICS if not METRICS[name].needs_proba])
 def test_labels_score_as_codes_do(name):
     metric, scorer = METRICS[name], score_by_metric(METRICS[name], COUNTS)
@@ -60,3 +68,8 @@ def test_aims_that_do_not_suit_the_classes_are_refused():
         score_by_aim(FBeta(), np.arange(3), np.array([5, 5, 5]))
     with pytest.raises(WrongCall, match=r"unknown labels: \['theft'\]"):
         score_by_aim(Costs({"theft": 1, "ok": 1}), CLASSES, COUNTS)
+
+
+def test_aims_that_abstain_are_refused():
+    with pytest.raises(WrongCall, match="leave abstain out"):
+        score_by_aim(Costs([1, 5], abstain=0.2), CLASSES, COUNTS)

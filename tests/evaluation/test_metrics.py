@@ -138,3 +138,22 @@ def test_metrics_for_other_class_shares_are_those_of_repeated_samples():
     found = measure_by_shares(y, labels, proba, np.array([0.7, 0.2, 0.1]))
     assert found == pytest.approx({name: expected[name] for name in ("accuracy", "log_loss")})
     assert set(measure_by_shares(y, labels, None, np.ones(3) / 3)) == {"accuracy"}
+
+
+def test_the_rare_class_is_that_of_the_training_data():
+    y = np.repeat([0, 1], 20)
+    labels = np.r_[np.zeros(12, int), np.ones(8, int), np.zeros(1, int), np.ones(19, int)]
+    counts = np.array([99, 101])
+    found = measure(y, labels, None, 2, counts)["f1"]
+    assert found == pytest.approx(reference.f1_score(y, labels, pos_label=0))
+    other = measure(y, labels, None, 2)["f1"]
+    assert other == pytest.approx(reference.f1_score(y, labels, pos_label=1))
+    three, wrong = np.repeat([0, 1, 2], 10), np.repeat([0, 1, 0], 10)
+    cost = METRICS["cost_10_to_1"].for_counts(np.array([300, 300, 20]))
+    assert cost(three, wrong, np.empty((30, 0)), 3) == pytest.approx(10 / 3)
+    proba = np.c_[1 - y * 0.5, y * 0.5]
+    proba[0] = [0.2, 0.8]
+    values = measure(y, labels, proba, 2, counts)
+    expected = reference.average_precision_score(y == 0, proba[:, 0])
+    assert values["average_precision"] == pytest.approx(expected)
+    assert METRICS["ece"].for_counts(counts) is METRICS["ece"].compute

@@ -36,7 +36,9 @@ def test_folds_are_no_more_than_the_rarest_class_has_samples():
 def test_scorers_by_the_name_of_a_metric():
     assert setting(scoring="neg_log_loss").scorer == "neg_log_loss"
     assert setting(scoring="accuracy").scorer == "accuracy"
-    assert setting(scoring="f1").scorer == METRICS["f1"].score
+    scorer = setting(scoring="f1").scorer
+    assert scorer.func == METRICS["f1"].score
+    np.testing.assert_array_equal(scorer.keywords["counts"], setting().class_counts())
     assert setting(scoring="f1").aim == FBeta()
     assert setting(scoring="recall_macro").aim == "recall_macro"
 

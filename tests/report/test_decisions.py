@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from immax.decisions import Costs, fit_rule
+from immax.compare.results import PooledPredictions
+from immax.decisions import Budget, Costs, fit_rule
 from immax.report import decisions
 from immax.report.decisions import describe_decisions, rarest_class, sweep_rule
 
@@ -44,6 +45,19 @@ def test_other_frequencies_of_the_rarest_class(section):
     assert section.shares[2].rule == "predict rare when its probability is at least 0.25"
 
 
+def test_budgets_hold_for_other_frequencies():
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.3, 3, 5000)
+    y = (rng.uniform(size=p.size) < p).astype(int)
+    proba, aim = np.c_[1 - p, p], Budget(0.05)
+    rule = fit_rule(proba, y, aim)
+    pooled = PooledPredictions(y, rule.decide(proba), proba)
+    shares = decisions._other_shares(aim, rule, pooled, 1)
+    assert [one.times for one in shares] == [0.5, 1.0, 2.0, 5.0]
+    assert all(one.adapted > 0 for one in shares)  # below zero, the budget is not kept
+    assert [one.kept > 0 for one in shares] == [True, True, False, False]
+
+
 def test_methods_without_probabilities_have_no_decisions_to_show(comparison, answer):
     assert describe_decisions(comparison, replace(answer, recommended="svm"), {}) is None
 
@@ -64,8 +78,6 @@ def test_many_classes_vary_the_weight_of_the_rarest():
 
 def test_a_number_of_rows_has_one_position():
     proba = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
-    from immax.decisions import Budget
-
     rule = fit_rule(proba, [0, 0, 1], Budget(count=1))
     sweep = sweep_rule(rule, proba, np.array([0, 0, 1]), 1)
     assert sweep.positions.size == 1

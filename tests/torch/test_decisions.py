@@ -16,6 +16,9 @@ def test_decisions_equal_the_numpy_ones():
     for costs in (None, RNG.uniform(1, 5, 4), RNG.uniform(0, 5, (4, 4))):
         found = decide(torch.tensor(P), costs)
         np.testing.assert_array_equal(found.numpy(), plain_rules.decide(P, costs))
+    for wrong in ([1, 2, np.nan, 3], torch.tensor([1.0, 2.0, -1.0, 3.0])):
+        with pytest.raises(ValueError, match="costs must be finite and not negative"):
+            decide(torch.tensor(P), wrong)
     with pytest.raises(ValueError, match="costs must have shape"):
         decide(torch.tensor(P), [1.0, 2.0])
     assert highest_argmax(torch.zeros(2, 3)).tolist() == [2, 2]
@@ -50,8 +53,16 @@ def test_rules_of_aims():
     assert rule_of(Costs([1.0, 9.0]), 2, None).threshold == pytest.approx(0.1)
     with pytest.raises(ValueError, match="needs the class shares"):
         rule_of("balanced_accuracy", 2, None)
-    with pytest.raises(ValueError, match="no closed form: fit a rule"):
+    with pytest.raises(ValueError, match=r"no closed form: fit a rule .* y, 'f1'\)"):
         rule_of("f1", 2, [75, 25])
+    with pytest.raises(ValueError, match=r"y, Budget\(share=0.1, count=None\)\)"):
+        rule_of(Budget(0.1), 2, [75, 25])
+    counted = rule_of(Budget(count=3), 2, [25, 75])
+    assert (counted.count, counted.positive) == (3, 0)
+    with pytest.raises(ValueError, match="needs the class shares"):
+        rule_of(Budget(count=3), 2, None)
+    with pytest.raises(ValueError, match="budget of 3 is for two classes; there are 4"):
+        rule_of(Budget(count=3), 4, [1, 1, 1, 1])
     with pytest.raises(ValueError, match="rule must be"):
         rule_of("best", 2, [75, 25])
     with pytest.raises(TypeError, match="rule must be"):

@@ -107,7 +107,9 @@ def _evaluate_aims(model: AimedClassifier, aims: Sequence[str], split: Split) ->
     for aim in aims:
         own = model.for_aim(aim)
         proba = own.predict_proba(X) if hasattr(own, "predict_proba") else None
-        metrics = measure(y, np.asarray(own.predict(X)), proba, len(split.class_names))
+        metrics = measure(
+            y, np.asarray(own.predict(X)), proba, len(split.class_names), split.counts
+        )
         tests[aim] = HeldOutResult(metrics)
         chosen[aim] = describe_choice(model, aim)
     return CellResult(chosen, tests)
@@ -158,7 +160,7 @@ def _evaluate(
     if name == "weighted":
         shares = split.counts / split.counts.sum()
         return HeldOutResult(measure_by_shares(y, predicted, proba, shares))
-    metrics = measure(y, predicted, proba, len(split.class_names))
+    metrics = measure(y, predicted, proba, len(split.class_names), split.counts)
     kept = (None, None) if name in (HELD_OUT, TRAINING) else (predicted, y)
     return HeldOutResult(metrics, *kept)
 

@@ -47,7 +47,7 @@ def surface(split: Split, selection: Selection) -> tuple[SurfacePoint, ...]:
         for name, (held, truth) in split.tests.items():
             scores = _columns(np.asarray(held @ theta[:, :-1].T + theta[:, -1]))
             proba = immax_proba(scores.astype(np.float64), margins[i])
-            tests[name] = measure(truth, by_score(scores), proba, n_classes)
+            tests[name] = measure(truth, by_score(scores), proba, n_classes, split.counts)
             tests[name]["accuracy_bayes"] = float(np.mean(proba.argmax(axis=1) == truth))
         points.append(SurfacePoint(float(lams[j]), float(powers[i]), train, tests))
     return tuple(points)

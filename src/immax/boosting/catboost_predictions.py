@@ -17,6 +17,7 @@ from immax.arrays import Array, Features
 from immax.boosting.description import Description
 from immax.boosting.estimator import BoostingLossMixin
 from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, find_metrics
+from immax.decisions.decided_model import check_decides
 from immax.validation import check_choice
 
 try:
@@ -146,6 +147,7 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
         labels = X.get_label() if isinstance(X, Pool) and y is None else y
         if labels is None:
             raise ValueError("score requires y to be passed, but the target y is None")
+        check_decides(self)
         return float(
             accuracy_score(np.asarray(labels), self.predict(X), sample_weight=sample_weight)
         )

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 
 from immax.arrays import Array, Features
 from immax.boosting.description import Description
 from immax.boosting.loss import BoostingLoss, LossParameters, Margins, make_loss
-from immax.boosting.rule_choice import closed_form_rule, most_probable_rule, out_of_fold_proba
+from immax.boosting.rule_choice import closed_form_rule, most_probable_rule
 from immax.decisions.aims import Aim, Costs
 from immax.decisions.fitting import fit_rule, resolve_aim
+from immax.decisions.out_of_fold import out_of_fold_proba
 from immax.decisions.rules import Rule
 from immax.validation import check_choice
 
@@ -160,11 +163,16 @@ class BoostingLossMixin:
         weights = None if weight is None else np.asarray(weight, dtype=float)
         parameters = {"aim": None, "costs": None, **self._fold_parameters()}
 
-        def fit(X: Features, y: Array, own: Array | None) -> Any:
-            return clone(self).set_params(**parameters).fit(X, y, sample_weight=own, **kept)
-
         labels = loss.classes[codes]
-        proba = out_of_fold_proba(fit, X, labels, weights, self.cv)
+
+        def predict(train: Array, test: Array) -> Array:
+            own = None if weights is None else weights[train]
+            model = clone(self).set_params(**parameters)
+            model.fit(_safe_indexing(X, train), labels[train], sample_weight=own, **kept)
+            return np.asarray(model.predict_proba(_safe_indexing(X, test)))
+
+        splits = check_cv(self.cv, labels, classifier=True).split(X, labels)
+        proba = out_of_fold_proba(predict, labels, splits)
         return fit_rule(proba, labels, aim, classes=loss.classes, sample_weight=weights)
 
     def _fold_parameters(self) -> dict[str, Any]:

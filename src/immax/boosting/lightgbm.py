@@ -20,6 +20,7 @@ from immax.boosting.lightgbm_text import add_constants
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.boosting.pairs import hessian_factor
 from immax.decisions.aims import Aim
+from immax.decisions.decided_model import check_decides
 from immax.documentation import DocumentationLink
 
 try:
@@ -223,6 +224,11 @@ class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
             return super().predict_proba(X, **options)
         scores = self.decision_function(X, **options)
         return scores if raw_score else self._description().predict(scores)
+
+    def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of the labels; a rule that abstains has none."""
+        check_decides(self)
+        return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Features, raw_score: bool = False, **options: Any) -> Array:
         """Return class probabilities, shape (n, c)."""

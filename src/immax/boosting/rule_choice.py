@@ -1,20 +1,15 @@
-"""The rule that serves an aim: in closed form, or fitted to out-of-fold probabilities."""
+"""Rules that need no data: in closed form, or the most probable class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
-from immax.arrays import Array, Features
+from immax.arrays import Array
 from immax.decisions.aims import Aim, Budget
 from immax.decisions.fitting import fit_rule
 from immax.decisions.rules import Rule
 
-__all__ = ["closed_form_rule", "most_probable_rule", "out_of_fold_proba"]
+__all__ = ["closed_form_rule", "most_probable_rule"]
 
 
 def closed_form_rule(aim: Aim, classes: Array, prior: Array) -> Rule | None:
@@ -62,51 +57,3 @@ def most_probable_rule(classes: Array, prior: Array) -> Rule:
     Rule
     """
     return Rule(classes, np.eye(len(classes)), prior, "accuracy")
-
-
-def out_of_fold_proba(
-    fit: Callable[[Features, Array, Array | None], Any],
-    X: Features,
-    y: Array,
-    weight: Array | None,
-    cv: Any,
-) -> Array:
-    """Return the probabilities of samples by models that were fitted without them.
-
-    Parameters
-    ----------
-    fit : callable
-        ``fit(X, y, weight)`` returns a model that is fitted to these samples.
-    X : {array-like, sparse matrix, data frame} of shape (n, d)
-    y : ndarray of shape (n,)
-        Labels.
-    weight : ndarray of shape (n,), optional
-        Sample weights.
-    cv : int, splitter or iterable
-        As in scikit-learn.
-
-    Returns
-    -------
-    ndarray of shape (n, c)
-
-    Raises
-    ------
-    ValueError
-        If the folds do not contain every sample once, or lack a class.
-    """
-    proba: Array = np.empty((len(y), len(np.unique(y))))
-    times = np.zeros(len(y), dtype=int)
-    for train, test in check_cv(cv, y, classifier=True).split(X, y):
-        missing = np.setdiff1d(y, y[train])
-        if missing.size:
-            raise ValueError(
-                f"the training part of a fold has no sample of {missing.tolist()}; take fewer "
-                "folds in cv, or a splitter that keeps every class in every fold"
-            )
-        own = None if weight is None else weight[train]
-        model = fit(_safe_indexing(X, train), y[train], own)
-        proba[test] = model.predict_proba(_safe_indexing(X, test))
-        times[test] += 1
-    if not (times == 1).all():
-        raise ValueError("cv must test every sample once, as k-fold cross-validation does")
-    return proba

@@ -19,6 +19,7 @@ from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, find_metric
 from immax.boosting.loss import BoostingLoss, Margins
 from immax.boosting.pairs import hessian_factor
 from immax.decisions.aims import Aim
+from immax.decisions.decided_model import check_decides
 from immax.documentation import DocumentationLink
 
 try:
@@ -203,6 +204,11 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         """Return labels by ``rule`` or ``aim``, or scores with ``output_margin``."""
         scores = self.decision_function(X, **options)
         return scores if output_margin else self._description().predict(scores)
+
+    def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of the labels; a rule that abstains has none."""
+        check_decides(self)
+        return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Features, **options: Any) -> Array:
         """Return class probabilities, shape (n, c)."""

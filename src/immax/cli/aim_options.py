@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,6 +123,8 @@ def _parse_costs(text: str, classes: Array) -> dict[object, float]:
     costs: dict[str, float] = {}
     for part in text.split(","):
         label, sign, value = part.rpartition("=")
+        if label.strip() in costs:
+            raise WrongCall(f"--costs names {label.strip()!r} more than once; got {text!r}")
         try:
             costs[label.strip()] = float(value)
         except ValueError:
@@ -152,6 +155,10 @@ def _read_matrix(path: Path, classes: Array) -> list[list[float]]:
     if len(lines) < 2:
         raise WrongCall(f"{path} has no costs: {MATRIX_HELP}")
     predicted = [name.strip() for name in lines[0][1:]]
+    for kind, names in (("columns", predicted), ("rows", [line[0].strip() for line in lines[1:]])):
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            raise WrongCall(f"{path} has several {kind} for {', '.join(map(repr, twice))}")
     rows: dict[str, list[float]] = {}
     for line in lines[1:]:
         try:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from immax.cli.prediction_files import write_chunks
-from immax.cli.predictions import output_types, predict_source, report_unknown
+from immax.cli.predictions import output_types, predict_sources, report_unknown
 from immax.errors import WrongCall
 from immax.io import load_model
 from immax.tabular.arrow_files import open_parts
@@ -42,6 +42,8 @@ def write_folder(
 ) -> None:
     """Write the predictions for each Parquet file of a folder to a file of the same name.
 
+    A budget of so many rows is that of the whole folder.
+
     The folder appears when all of its files are complete.
 
     Parameters
@@ -70,13 +72,17 @@ def write_folder(
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     types = output_types(file, proba)
     try:
-        for number, (relative, source) in enumerate(open_parts(table).items()):
-            if not number:
-                report_unknown(file, source)
+        parts = open_parts(table)
+        for source in list(parts.values())[:1]:
+            report_unknown(file, source)
+        sources = (
+            (source, min(rows, max(1000, MOST_CELLS // len(source.names))))
+            for source in parts.values()
+        )
+        predictions = predict_sources(file, sources, proba)
+        for relative, chunks in zip(parts, predictions, strict=True):
             path = part / relative
             path.parent.mkdir(parents=True, exist_ok=True)
-            at_once = min(rows, max(1000, MOST_CELLS // len(source.names)))
-            chunks = predict_source(file, source, proba, at_once)
             write_chunks(chunks, path, path, "parquet", types)
         if out.exists():
             out.rmdir()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.atomic import replacing
+from immax.cli.counted_rows import CountedRows, counted_rule, decision_proba
 from immax.cli.output_files import check_output
 from immax.cli.prediction_files import output_format, write_chunks, write_text_chunks
 from immax.io import MOST_BYTES, ModelFile, ModelFileError, load_model
@@ -34,6 +35,7 @@ __all__ = [
     "output_types",
     "predict_chunks",
     "predict_source",
+    "predict_sources",
     "report_unknown",
     "schema_of",
     "write_predictions",
@@ -69,7 +71,61 @@ def predict_chunks(file: ModelFile, table: Path, proba: bool, rows: int) -> Iter
     output_names(file, proba)
     source = open_table(table, () if file.schema is None else file.schema.named())
     report_unknown(file, source)
-    yield from predict_source(file, source, proba, rows)
+    for chunks in predict_sources(file, [(source, rows)], proba):
+        yield from chunks
+
+
+def predict_sources(
+    file: ModelFile, sources: Iterable[tuple[TableFile, int]], proba: bool
+) -> Iterator[Iterator[DataFrame]]:
+    """Yield the predictions for each of several tables that belong together.
+
+    A model whose rule is a number of rows predicts that many of all tables together, which takes
+    the probabilities of all rows before the first prediction.
+
+    Parameters
+    ----------
+    file : ModelFile
+    sources : iterable of pairs of TableFile and int
+        The tables, and how many rows to read of each at a time.
+    proba : bool
+        Whether to predict probabilities instead of labels.
+
+    Yields
+    ------
+    iterator of DataFrame
+        The chunks of a table.
+    """
+    rule = None if proba else counted_rule(file.model)
+    if rule is not None and rule.count is not None:
+        yield from _predict_counted(file, sources, rule.count, int(rule.positive or 0))
+        return
+    for source, rows in sources:
+        yield predict_source(file, source, proba, rows)
+
+
+def _predict_counted(
+    file: ModelFile, sources: Iterable[tuple[TableFile, int]], count: int, positive: int
+) -> Iterator[Iterator[DataFrame]]:
+    """Find the rows of a budget in all tables; then yield the labels of each."""
+    pandas = optional_import("pandas", NEEDS_ARROW)
+    found, sizes = CountedRows(count), []
+    for source, rows in sources:
+        own = []
+        for X in _model_inputs(file, source, rows):
+            found.add(decision_proba(file.model, X)[:, positive])
+            own.append(len(X))
+        sizes.append(own or [0])
+    classes, names, begin = np.asarray(file.model.classes_), output_names(file, False), 0
+    for own in sizes:
+        begins = begin + np.cumsum([0, *own])
+        yield (
+            pandas.DataFrame(
+                classes[np.where(found.contains(start, n), positive, 1 - positive)], columns=names
+            )
+            for start, n in zip(begins, own, strict=False)
+        )
+        begin = int(begins[-1])
 
 
 def report_unknown(file: ModelFile, source: TableFile) -> None:
@@ -114,16 +170,9 @@ def predict_source(
     """
     pandas = optional_import("pandas", NEEDS_ARROW)
     names = output_names(file, proba)
-    schema = schema_of(file, source)
-    check_columns(source, schema)
-    remarks = Remarks()
     empty = True
-    for _, cells in source.chunks(rows):
-        X = convert_cells(cells, schema.used(), remarks)
-        if not len(X):
-            continue
+    for X in _model_inputs(file, source, rows):
         empty = False
-        X = as_model_input(file, X)
         if proba:
             values = np.asarray(file.model.predict_proba(X))
         else:
@@ -131,6 +180,17 @@ def predict_source(
         yield pandas.DataFrame(values, columns=names)
     if empty:
         yield pandas.DataFrame(columns=names)
+
+
+def _model_inputs(file: ModelFile, source: TableFile, rows: int) -> Iterator[DataFrame | Array]:
+    """Yield the features of each chunk that has rows, and print notices in the end."""
+    schema = schema_of(file, source)
+    check_columns(source, schema)
+    remarks = Remarks()
+    for _, cells in source.chunks(rows):
+        X = convert_cells(cells, schema.used(), remarks)
+        if len(X):
+            yield as_model_input(file, X)
     for notice in remarks.notices():
         print(f"immax: {notice}", file=sys.stderr)
 

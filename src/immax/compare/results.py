@@ -123,7 +123,7 @@ class Comparison:
 
     def _measure(self, y: Array, result: FoldResult) -> dict[str, float]:
         c = len(self.classes)
-        values = measure(y, result.labels, result.proba, c)
+        values = measure(y, result.labels, result.proba, c, self.counts)
         values[self.scorer.name] = self.scorer.measure(y, result.labels, result.proba, c)
         return values
 

@@ -15,6 +15,7 @@ from immax.compare.fold_queue import FoldProgress, OnProgress
 from immax.compare.protocol import FittedCandidate, Protocol, Split
 from immax.compare.time_limit import interrupt_at
 from immax.compare.training_rows import HeldOutPredictions, TrainingRows
+from immax.decisions.decided_model import rule_of
 from immax.distributed.row_hashes import fold_numbers
 from immax.distributed.stream_parts import ReadMeter
 from immax.evaluation.candidates import CANDIDATES, PLAIN
@@ -199,10 +200,10 @@ def _as_result(found: HeldOutPredictions, seconds: float, chosen: FittedCandidat
     def join(arrays: Sequence[Array]) -> Array | None:
         return np.concatenate(arrays) if arrays else None
 
-    return FoldResult(
-        np.concatenate(found.labels),
-        join(found.proba),
-        seconds,
-        chosen.chosen,
-        join(found.decision_proba),
-    )
+    labels, proba = np.concatenate(found.labels), join(found.proba)
+    decision_proba = join(found.decision_proba)
+    rule = rule_of(chosen.model)
+    by = proba if decision_proba is None else decision_proba
+    if rule is not None and rule.count is not None and by is not None:
+        labels = rule.decide(by).astype(labels.dtype)  # of all rows, not of every part of them
+    return FoldResult(labels, proba, seconds, chosen.chosen, decision_proba)

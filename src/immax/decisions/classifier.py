@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -28,7 +25,10 @@ from sklearn.utils.validation import (
 from immax.arrays import Array, Features
 from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions.aims import Aim
+from immax.decisions.decided_model import DecidedScore
+from immax.decisions.fit_weights import weight_params
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
+from immax.decisions.out_of_fold import fold_proba, out_of_fold_proba
 from immax.decisions.scorers import ScorerAim
 from immax.documentation import DocumentationLink
 from immax.routing import (
@@ -43,7 +43,12 @@ __all__ = ["DecisionClassifierCV"]
 
 
 class DecisionClassifierCV(
-    DocumentationLink, CallbackSupport, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+    DocumentationLink,
+    CallbackSupport,
+    DecidedScore,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
 ):
     """A classifier with the decision rule that serves an aim best.
 
@@ -132,7 +137,8 @@ class DecisionClassifierCV(
         X : {array-like, sparse matrix, data frame} of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Weighs the samples of the fits, if the estimator can, and those of the rule.
+            Weighs the samples of the fits, if the estimator can, and those of the rule. A pipeline
+            gives them to its last step.
         groups : array-like of shape (n,), optional
             Groups of samples, for splitters such as GroupKFold.
         **params
@@ -174,9 +180,10 @@ class DecisionClassifierCV(
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        if weight is not None:
-            params = {**params, "sample_weight": weight}
-        routed = route_fit(self, {**params, "groups": groups}) if routing_enabled() else None
+        routed = None
+        if routing_enabled():
+            weights = {} if weight is None else {"sample_weight": weight}
+            routed = route_fit(self, {**params, **weights, "groups": groups})
         if routed is not None and isinstance(aim, ScorerAim):
             aim = replace(aim, metadata=SampleMetadata(len(labels), routed["scorer"]["score"]))
         if isinstance(self.cv, str):
@@ -187,7 +194,9 @@ class DecisionClassifierCV(
             check_is_fitted(estimator)
             proba, fitted = estimator.predict_proba(X), estimator
         else:
-            proba, fitted = self._cross_fit(estimator, X, labels, groups, params, routed, task)
+            proba, fitted = self._cross_fit(
+                estimator, X, labels, weight, groups, params, routed, task
+            )
         with task.subtask("rule"):
             self.rule_ = fit_rule(
                 proba,
@@ -209,6 +218,7 @@ class DecisionClassifierCV(
         estimator: Any,
         X: Features,
         y: Array,
+        weight: Array | None,
         groups: ArrayLike | None,
         params: dict[str, Any],
         routed: Any,
@@ -218,33 +228,17 @@ class DecisionClassifierCV(
         _check_classes(y)
         metadata = split_metadata(self.cv, groups, routed)
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **metadata))
-        for train, _ in splits:
-            missing = np.setdiff1d(y, y[train])
-            if missing.size:
-                raise ValueError(
-                    f"the training part of a fold has no sample of {missing.tolist()}; take fewer "
-                    "folds, or a splitter that keeps every class in every fold"
-                )
-        for_final = params
-        if routed is not None:  # cross_val_predict routes once more
-            for_final = routed["estimator"]["fit"]
-            given = {**params, "groups": groups}
-            names = get_routing_for_object(estimator).consumes("fit", list(given))
-            params = {name: given[name] for name in names if given[name] is not None}
-        with task.subtask("folds"):  # cross_val_predict does not report them one by one
-            proba = cross_val_predict(
-                clone(estimator),
-                X,
-                y,
-                cv=splits,
-                method="predict_proba",
-                params=params or None,
-                n_jobs=self.n_jobs,
-            )
+        if routed is None:
+            params = {**params, **weight_params(estimator, weight)}
+        else:
+            params = dict(routed["estimator"]["fit"])
+        with task.subtask("folds"):  # they may be fitted by other processes, and do not report
+            predict = partial(fold_proba, estimator, X, y, params)
+            proba = out_of_fold_proba(predict, y, splits, self.n_jobs)
         final = clone(estimator)
         with task.subtask("refit").passed_to(final):
-            final.fit(X, y, **for_final)
-        return proba, final
+            final.fit(X, y, **params)
+        return proba[:, np.searchsorted(np.unique(y), final.classes_)], final
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what goes to the estimator, to the splitter, and to an aim that is a scorer.

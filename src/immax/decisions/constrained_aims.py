@@ -43,7 +43,7 @@ class RecallAt(Aim):
     def value(self, confusion: Array, positive: int = 1) -> Array:
         own = precisions(confusion)[..., positive]
         recall = np.nan_to_num(recalls(confusion)[..., positive])
-        return np.where(own >= self.precision, recall, own - 1)
+        return np.where(own >= self.precision, recall, own - self.precision)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class PrecisionAt(Aim):
     def value(self, confusion: Array, positive: int = 1) -> Array:
         recall = np.nan_to_num(recalls(confusion)[..., positive])
         own = precisions(confusion)[..., positive]
-        return np.where(recall >= self.recall, own, recall - 1)
+        return np.where(recall >= self.recall, own, recall - self.recall)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Budget(Aim):
     Parameters
     ----------
     share : float, optional
-        Of all samples, strictly between 0 and 1: a threshold that this share of the samples
-        exceeds.
+        Of all samples, strictly between 0 and 1: the lowest threshold that at most this share of
+        the samples exceeds. Samples of the same probability are flagged together or not at all.
     count : int, optional
         In place of a share: the most probable ``count`` rows of every call of ``predict``.
     """
@@ -96,7 +96,11 @@ class Budget(Aim):
             raise ValueError("a budget needs either a share or a count")
         if self.share is not None:
             _share("share", self.share)
-        elif int(self.count) != self.count or self.count < 1:  # type: ignore[arg-type]
+        elif (
+            isinstance(self.count, (bool, np.bool_))
+            or int(self.count) != self.count  # type: ignore[arg-type]
+            or self.count < 1
+        ):
             raise ValueError(f"count must be a positive whole number; got {self.count!r}")
 
     @property

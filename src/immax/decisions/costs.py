@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.decisions.aim import Aim
-from immax.decisions.plain_rules import check_costs
+from immax.decisions.plain_rules import check_cost_values, check_costs
 
 __all__ = ["Costs"]
 
@@ -42,24 +43,25 @@ class Costs(Aim):
         return "costs"
 
     def __post_init__(self) -> None:
+        own: Any
         if isinstance(self.costs, Mapping):
-            values = np.asarray(list(self.costs.values()), dtype=np.float64)
+            own = dict(self.costs)  # a copy, which its owner does not change
+            values = check_cost_values(list(own.values()))
         else:
-            try:
-                values = np.asarray(self.costs, dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"costs must be numbers; got {self.costs!r}") from error
+            values = check_cost_values(self.costs)
+            own = _as_tuples(values.tolist())
         if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[0] != values.shape[1]):
             raise ValueError(
                 "costs must have one entry per class, or one row and column per class; got shape "
                 f"{values.shape}"
             )
-        if not (np.isfinite(values) & (values >= 0)).all():
-            raise ValueError(f"costs must be finite and not negative; got {self.costs!r}")
-        if not values.any():
-            raise ValueError("costs are all zero: no decision is better than another")
         if self.abstain is not None and not (np.isfinite(self.abstain) and self.abstain >= 0):
             raise ValueError(f"abstain must be a finite cost of at least 0; got {self.abstain!r}")
+        object.__setattr__(self, "costs", own)
+
+    def __hash__(self) -> int:
+        own = self.costs
+        return hash((frozenset(own.items()) if isinstance(own, Mapping) else own, self.abstain))
 
     def matrix(self, classes: Array) -> Array:
         """Return the cost of every decision for every true class, shape (c, a).
@@ -108,7 +110,11 @@ class Costs(Aim):
         Costs
         """
         matrix = self.matrix(classes)[:, : len(classes)]
-        return Costs(tuple(map(tuple, matrix.tolist())), self.abstain)
+        return Costs(matrix, self.abstain)
 
     def gains(self, classes: Array, prior: Array) -> Array:  # noqa: ARG002
         return -self.matrix(classes)
+
+
+def _as_tuples(values: Any) -> Any:
+    return tuple(map(_as_tuples, values)) if isinstance(values, list) else values

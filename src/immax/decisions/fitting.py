@@ -3,7 +3,8 @@
 Decisions are judged on counts that mix what was observed with what the probabilities themselves
 expect: sample i counts as ``s_ik = evidence [y_i = k] + (1 - evidence) p_ik`` samples of class k.
 With few rare samples the observed counts alone would choose wild thresholds, and the expected ones
-alone would believe probabilities that are not calibrated.
+alone would believe probabilities that are not calibrated. Constraints are those of the observed
+labels: probabilities that are too high must not fulfil them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from immax.validation import nearest
 __all__ = ["best_threshold", "fit_rule", "resolve_aim", "threshold_curve", "value_of"]
 
 EVIDENCE = 0.75
+BEYOND = 2e-6  # how far the thresholds of "never" and "always" may lie outside of 0 to 1, doubled
 
 
 def resolve_aim(aim: str | Aim | Callable[..., float]) -> Aim:
@@ -57,6 +59,9 @@ def resolve_aim(aim: str | Aim | Callable[..., float]) -> Aim:
         return AIMS[aim]()
     if isinstance(aim, str) and aim not in known_scorers():
         raise ValueError(f"unknown aim {aim!r}{nearest(aim, AIMS)}")
+    kind: object = aim
+    if isinstance(kind, type) and issubclass(kind, Aim):
+        raise TypeError(f"aim must be an object, not a class: write {kind.__name__}(...)")
     if isinstance(aim, str) or callable(aim):
         return scorer_aim(aim)
     raise TypeError(f"aim must be a name, an Aim or a scorer; got {type(aim).__name__}")
@@ -66,9 +71,9 @@ def fit_rule(
     proba: ArrayLike,
     y: ArrayLike,
     aim: str | Aim | Callable[..., float] = "accuracy",
+    sample_weight: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     evidence: float = EVIDENCE,
     quick: bool = False,
@@ -86,14 +91,15 @@ def fit_rule(
     y : array-like of shape (n,)
         Their labels.
     aim : str, Aim or scorer, default="accuracy"
+    sample_weight : array-like of shape (n,), optional
     classes : array-like of shape (c,), optional
         The classes in the order of the columns; by default the sorted labels.
-    sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
         The class that aims for two classes are about; by default the rarer one.
     evidence : float, default=0.75
         The weight of the observed labels beside the expectation of the probabilities: 1 for
-        labels alone, 0 for the probabilities alone.
+        labels alone, 0 for the probabilities alone. Aims with a constraint (``RecallAt``,
+        ``PrecisionAt``, ``Budget``) always take the labels alone, so that they meet it there.
     quick : bool, default=False
         Search less where theory has no closed form and the thresholds of two classes cannot be
         swept: for the comparison of many models.
@@ -110,7 +116,8 @@ def fit_rule(
     Warns
     -----
     UserWarning
-        If no threshold meets the constraint of the aim; the nearest one is taken.
+        If no threshold meets the constraint of the aim; the nearest one is taken. If the samples
+        with the highest probability are more than a budget; none is flagged then.
 
     Examples
     --------
@@ -119,7 +126,7 @@ def fit_rule(
     >>> rule.threshold
     0.25
     >>> print(fit_rule(np.c_[1 - p, p], [0, 0, 0, 0, 0, 1], "balanced_accuracy"))
-    predict 1 when its probability is at least 0.167, that is 1 times its share of the training data
+    predict 1 when its probability is at least 0.167, that is 1 times its share of 16.7 %
     """
     aim = resolve_aim(aim)
     p = check_proba(proba)
@@ -137,22 +144,37 @@ def fit_rule(
         aim = aim.for_classes(labels)
     if isinstance(aim, ScorerAim):
         own = None if sample_weight is None else weight
+        if own is not None and not aim.takes_weights and not quick:
+            warnings.warn(
+                f"the scorer {aim.name!r} takes no sample_weight: it judges all samples alike",
+                stacklevel=2,
+            )
         gains = _gains_by_calls(p, codes, labels, aim, own, quick)
         return Rule(labels, gains, prior, aim.name, positive)
     known = aim.gains(labels, prior)
     if known is not None:
         return Rule(labels, known, prior, aim.name, positive)
-    soft = (1 - evidence) * p
-    soft[np.arange(len(p)), codes] += evidence
-    soft *= weight[:, None]
     if isinstance(aim, Budget) and aim.count is not None:
         return Rule(labels, np.eye(2), prior, aim.name, positive, aim.count)
+    observed = 1.0 if aim.constrained else evidence
+    soft = (1 - observed) * p
+    soft[np.arange(len(p)), codes] += observed
+    soft *= weight[:, None]
     if p.shape[1] == 2:
-        threshold, value = best_threshold(p[:, positive or 0], soft, aim, positive or 0)
+        own = p[:, positive or 0]
+        threshold, value = best_threshold(own, soft, aim, positive or 0)
         if aim.constrained and value < 0:
             warnings.warn(
                 f"no threshold has the {aim.name} that was asked for; the nearest, "
                 f"{threshold:.3g}, is {-value:.3g} short of it",
+                stacklevel=2,
+            )
+        elif isinstance(aim, Budget) and threshold > own.max():
+            tied = weight[own == own.max()].sum() / weight.sum()
+            warnings.warn(
+                f"no threshold has the {aim.name} and flags a sample: {100 * tied:.3g} % of the "
+                f"samples have the highest probability, {own.max():.3g}; none is flagged "
+                "(Budget(count=...) flags as many rows as it says)",
                 stacklevel=2,
             )
         return Rule(labels, threshold_gains(threshold, positive or 0), prior, aim.name, positive)
@@ -174,6 +196,9 @@ def _gains_by_calls(
 
 def threshold_curve(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[Array, Array]:
     """Return all thresholds that decide differently, descending, and the aim's value at each.
+
+    The first one predicts the positive class never, and the last one always. Where probabilities
+    of 1 or 0 leave no room for that, they lie slightly above 1 and below 0.
 
     Parameters
     ----------
@@ -197,12 +222,16 @@ def threshold_curve(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[Arr
     confusion = np.empty((cuts.size, 2, 2))
     confusion[:, :, positive] = above
     confusion[:, :, 1 - positive] = total - above
-    padded = np.r_[1.0, sorted_p, 0.0]
+    highest = 1.0 if sorted_p[0] < 1 else sorted_p[0] + BEYOND
+    lowest = 0.0 if positive == 1 or sorted_p[-1] > 0 else -BEYOND  # class 0 loses ties
+    padded = np.r_[highest, sorted_p, lowest]
     return (padded[cuts] + padded[cuts + 1]) / 2, aim.value(np.maximum(confusion, 0), positive)
 
 
 def best_threshold(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[float, float]:
     """Return the threshold of the best value, in the middle of its widest plateau, and the value.
+
+    For a budget it is the lowest threshold that keeps it: as many samples as can be followed up.
 
     Parameters
     ----------
@@ -218,6 +247,9 @@ def best_threshold(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[floa
     threshold, value : float
     """
     thresholds, values = threshold_curve(p, soft, aim, positive)
+    if isinstance(aim, Budget):
+        lowest = np.flatnonzero(values >= 0)[-1]
+        return float(thresholds[lowest]), float(values[lowest])
     best = np.flatnonzero(values >= values.max() - 1e-12)
     runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
     widest = max(runs, key=lambda run: float(thresholds[run[0]] - thresholds[run[-1]]))

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array
 
-__all__ = ["by_score", "check_costs", "decide", "highest_argmax"]
+__all__ = ["by_score", "check_cost_values", "check_costs", "decide", "highest_argmax"]
 
 
 def highest_argmax(values: Array) -> NDArray[np.intp]:
@@ -41,6 +41,35 @@ def by_score(scores: Array) -> NDArray[np.intp]:
     return (scores >= 0).astype(np.intp) if scores.ndim == 1 else highest_argmax(scores)
 
 
+def check_cost_values(costs: ArrayLike) -> Array:
+    """Return costs as an array, whatever the number of classes is.
+
+    Parameters
+    ----------
+    costs : array-like
+        Finite, not negative, and not all zero.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If they are not such numbers.
+    """
+    try:
+        values = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"costs must be numbers; got {costs!r}") from error
+    if not (np.isfinite(values) & (values >= 0)).all():
+        hint = "" if values.ndim < 2 else " (a constant added to a row changes no decision)"
+        raise ValueError(f"costs must be finite and not negative{hint}; got {values.tolist()}")
+    if not values.any():
+        raise ValueError("costs are all zero: no decision is better than another")
+    return values
+
+
 def check_costs(costs: ArrayLike, n_classes: int) -> Array:
     """Return costs as a matrix whose entry (k, j) is the cost of predicting j when k is true.
 
@@ -58,9 +87,9 @@ def check_costs(costs: ArrayLike, n_classes: int) -> Array:
     Raises
     ------
     ValueError
-        If the shape is wrong, or a cost is not finite.
+        If the shape is wrong, a cost is negative or not finite, or all are zero.
     """
-    matrix = np.asarray(costs, dtype=np.float64)
+    matrix = check_cost_values(costs)
     if matrix.shape == (n_classes,):
         matrix = np.where(np.eye(n_classes, dtype=bool), 0.0, matrix[:, None])
     if matrix.shape != (n_classes, n_classes):
@@ -68,8 +97,6 @@ def check_costs(costs: ArrayLike, n_classes: int) -> Array:
             f"costs must have shape ({n_classes},) or ({n_classes}, {n_classes}); "
             f"got {np.shape(costs)}"
         )
-    if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite; got NaN or infinity")
     return np.asarray(matrix)
 
 
@@ -81,8 +108,8 @@ def decide(proba: ArrayLike, costs: ArrayLike | None = None) -> NDArray[np.intp]
     proba : array-like of shape (n, c)
         Class probabilities.
     costs : array-like of shape (c,) or (c, c), optional
-        The cost of an error on each class, or at (k, j) the cost of predicting j when k is true.
-        The class of least expected cost is chosen.
+        The cost of an error on each class, or at (k, j) the cost of predicting j when k is true;
+        not negative. The class of least expected cost is chosen.
 
     Returns
     -------

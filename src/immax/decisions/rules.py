@@ -10,8 +10,13 @@ from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.decisions.plain_rules import highest_argmax
+from immax.decisions.rule_words import rule_in_words
 
 __all__ = ["Rule", "check_proba", "rarer_class", "threshold_gains"]
+
+ARRAYS = ("classes", "gains", "prior")
+SHARE_FREE = ("balanced_accuracy", "gmean", "recall_macro", "precision at recall ")
+"""How the names of aims begin whose best rule depends on the recalls of the classes alone."""
 
 
 def check_proba(proba: ArrayLike, n_classes: int | None = None) -> Array:
@@ -75,9 +80,10 @@ def threshold_gains(threshold: float, positive: int) -> Array:
     Parameters
     ----------
     threshold : float
-        From 0 to 1.
+        From 0 to 1; above 1 the class is never predicted, and below 0 always.
     positive : {0, 1}
-        The class that is predicted when its probability is at least the threshold.
+        The class that is predicted when its probability is at least the threshold or, if it is
+        class 0, which loses ties, more than that.
 
     Returns
     -------
@@ -108,7 +114,8 @@ class Rule:
     gains : ndarray of shape (c, c) or (c, c + 1)
         What decision j gains when class k is true; a further column is that of not deciding.
     prior : ndarray of shape (c,)
-        The class shares of the data that the rule was fitted to.
+        The class shares of the data that the rule is for: those that it was fitted to, or those
+        that ``for_prior`` was given.
     aim : str, default="custom"
         What the rule is for.
     positive : int, optional
@@ -161,8 +168,18 @@ class Rule:
         object.__setattr__(self, "gains", gains)
         object.__setattr__(self, "prior", prior / prior.sum())
         object.__setattr__(self, "positive", positive)
-        for name in ("classes", "gains", "prior"):
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for name in ARRAYS:
             getattr(self, name).flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy, whose arrays are those of others until they are copied."""
+        self.__dict__.update(state)
+        for name in ARRAYS:
+            object.__setattr__(self, name, np.array(state[name]))
+        self._freeze()
 
     @property
     def abstains(self) -> bool:
@@ -171,15 +188,26 @@ class Rule:
 
     @property
     def weights(self) -> Array | None:
-        """The ``w`` of ``argmax_k w_k p_k``, largest one; None for other gains."""
-        diagonal = np.diagonal(self.gains)
-        if self.abstains or (self.gains != np.diag(diagonal)).any() or diagonal.min() < 0:
+        """The ``w`` of ``argmax_k w_k p_k``, largest one; None for other gains.
+
+        There are such weights if all wrong decisions on a class gain the same, as with one cost
+        for the errors on each class.
+        """
+        c = len(self.classes)
+        if self.abstains:
             return None
-        return np.asarray(diagonal / diagonal.max()) if diagonal.max() > 0 else None
+        wrong = self.gains[~np.eye(c, dtype=bool)].reshape(c, c - 1)
+        own = np.diagonal(self.gains) - wrong[:, 0]
+        if (wrong != wrong[:, :1]).any() or own.min() < 0 or own.max() <= 0:
+            return None
+        return np.asarray(own / own.max())
 
     @property
     def threshold(self) -> float | None:
-        """With two classes, the probability from which the positive class is predicted."""
+        """With two classes, the probability from which the positive class is predicted.
+
+        Above 1 if it is never predicted, and below 0 if it always is.
+        """
         if len(self.classes) != 2 or self.abstains or self.count is not None:
             return None
         p, n = self.positive, 1 - self.positive  # type: ignore[operator]
@@ -187,7 +215,7 @@ class Rule:
         loss = float(self.gains[n, n] - self.gains[n, p])
         if gain + loss <= 0:
             return None
-        return min(max(loss / (gain + loss), 0.0), 1.0)
+        return loss / (gain + loss)
 
     def decide(self, proba: ArrayLike) -> Array:
         """Return the decision for each row: the index of a class, or c for none.
@@ -236,7 +264,8 @@ class Rule:
 
         It takes the probabilities of the model as they are. Expected costs are right for the new
         shares; thresholds of other aims are kept, for the probabilities that the new shares
-        imply. Balanced accuracy does not depend on the shares.
+        imply. Rules that depend on the recalls of the classes alone (for the balanced accuracy,
+        the geometric mean, and the precision at a recall) and those with a count stay as they are.
 
         Parameters
         ----------
@@ -246,6 +275,12 @@ class Rule:
         Returns
         -------
         Rule
+
+        Raises
+        ------
+        ValueError
+            If the rule is that of a budget of a share: which threshold so many samples exceed
+            depends on their probabilities.
         """
         shares = np.asarray(actual, dtype=np.float64)
         if shares.shape != self.prior.shape or not (shares > 0).all():
@@ -253,36 +288,19 @@ class Rule:
                 f"actual must be {self.prior.size} positive shares, one per class; got {actual!r}"
             )
         shares = shares / shares.sum()
-        if self.aim == "balanced_accuracy":
+        if self.aim.startswith(SHARE_FREE) or self.count is not None:
             return replace(self, prior=shares)
+        if self.aim.startswith("budget of "):
+            raise ValueError(
+                f"the threshold of a {self.aim} for other class shares depends on the "
+                "probabilities: fit it to held-out samples that are weighted by their class, "
+                "fit_rule(proba, y, aim, sample_weight=(actual / prior)[y])"
+            )
         odds = shares / self.prior
         return replace(self, gains=self.gains * odds[:, None], prior=shares)
 
     def __str__(self) -> str:
-        c = len(self.classes)
-        if self.count is not None:
-            label = self.classes[int(self.positive or 0)]
-            return f"predict {label!s} for the {self.count} rows where it is most probable"
-        threshold = self.threshold
-        if threshold is not None:
-            positive = int(self.positive or 0)
-            times = threshold / self.prior[positive]
-            return (
-                f"predict {self.classes[positive]!s} when its probability is at least "
-                f"{threshold:.3g}, that is {times:.2g} times its share of the training data"
-            )
-        if self.weights is not None and np.ptp(self.weights) == 0:
-            return "predict the most probable class"
-        if self.weights is not None:
-            smallest = self.weights[self.weights > 0].min()
-            each = [
-                f"{label!s}: {weight / smallest:.3g}"
-                for label, weight in zip(self.classes, self.weights, strict=True)
-            ]
-            shown = ", ".join(each[:12]) + (", …" if c > 12 else "")
-            return f"predict the class with the largest weight times probability ({shown})"
-        end = ", or none where that is cheaper" if self.abstains else ""
-        return f"predict the class of the largest expected gain{end}"
+        return rule_in_words(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rule):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class ScorerAim(Aim):
     Parameters
     ----------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=...)``.
+        ``scorer(estimator, X, y)``, and ``sample_weight=...`` if it takes weights.
     label : str, default="scorer"
         Its name, as it is shown.
     X : {array-like, sparse matrix, data frame} of shape (n, d), optional
@@ -50,6 +51,14 @@ class ScorerAim(Aim):
     def name(self) -> str:
         return self.label
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the scorer takes ``sample_weight``."""
+        known = inspect.signature(self.scorer).parameters
+        return "sample_weight" in known or any(
+            own.kind is own.VAR_KEYWORD for own in known.values()
+        )
+
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         """Raise: a scorer needs labels, not counts."""
         raise TypeError(f"the scorer {self.name!r} needs labels, not a confusion matrix")
@@ -61,12 +70,13 @@ class ScorerAim(Aim):
         ----------
         y, labels : ndarray of shape (n,)
         weight : ndarray of shape (n,), optional
+            Not used if the scorer takes no weights.
 
         Returns
         -------
         float
         """
-        options = {} if weight is None else {"sample_weight": weight}
+        options = {} if weight is None or not self.takes_weights else {"sample_weight": weight}
         if self.metadata is not None:
             options = dict(self.metadata.values)
         model = _Labels(labels, np.unique(y))

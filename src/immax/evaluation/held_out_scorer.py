@@ -90,7 +90,7 @@ def score_by_metric(metric: Metric, counts: Array) -> HeldOutScorer:
     ----------
     metric : Metric
     counts : ndarray of shape (c,)
-        The number of samples of each class.
+        The number of training samples of each class, which tell which of them are rare.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def score_by_metric(metric: Metric, counts: Array) -> HeldOutScorer:
         metric.title,
         metric.higher_is_better,
         metric.needs_proba,
-        metric.compute,
+        metric.for_counts(counts),
         metric.scorer or "balanced_accuracy",
         None if metric.make_aim is None else metric.make_aim(counts),
     )
@@ -131,6 +131,11 @@ def score_by_aim(aim: Aim, classes: Array, counts: Array) -> HeldOutScorer:
         raise WrongCall(
             f"the aim {aim.name!r} is for two classes, and the target has {len(classes)}; "
             "for F-scores and the Jaccard index, name the average: f1_macro, jaccard_macro"
+        )
+    if isinstance(aim, Costs) and aim.abstain is not None:
+        raise WrongCall(
+            "comparisons decide on every row: leave abstain out of the costs, and fit the method "
+            "that is recommended with it afterwards"
         )
     if isinstance(aim, Costs):
         try:

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-Compute: TypeAlias = Callable[[Array, Array, Array, int], float]
+Compute: TypeAlias = Callable[..., float]
 MakeAim: TypeAlias = Callable[[Array], Aim]
 
 
@@ -68,6 +68,9 @@ class Metric:
         none that serves two classes and many, whatever their labels are. ``score`` serves all.
     make_aim : callable, optional
         From the class counts to the aim whose decisions the metric judges.
+    takes_counts : bool, default=False
+        Whether the metric depends on which classes are rare, so that ``compute`` takes the class
+        counts of the training data as ``counts=``; by default those of the evaluated samples.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Metric:
     needs_proba: bool
     scorer: str
     make_aim: MakeAim | None = None
+    takes_counts: bool = False
 
     @property
     def title(self) -> str:
@@ -98,6 +102,24 @@ class Metric:
         """Return the number of decimals that tables show."""
         return 2 if self.is_share else 4
 
+    def for_counts(self, counts: Array | None) -> Compute:
+        """Return ``compute`` for models of data with these class counts.
+
+        The class that is rare in training stays the rare one on every test set.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (c,), optional
+            The number of training samples of each class; by default that of the evaluated ones.
+
+        Returns
+        -------
+        callable
+        """
+        if counts is None or not self.takes_counts:
+            return self.compute
+        return partial(self.compute, counts=counts)
+
     def score_labels(self, y: Array, labels: Array) -> float:
         """Return the metric of predicted codes, higher is better; for metrics of labels alone.
 
@@ -113,7 +135,9 @@ class Metric:
         n_classes = int(max(np.max(y), np.max(labels), 1)) + 1
         return self.sign * self.compute(y, labels, np.empty((len(y), 0)), n_classes)
 
-    def score(self, estimator: object, X: Features, y: ArrayLike) -> float:
+    def score(
+        self, estimator: object, X: Features, y: ArrayLike, counts: Array | None = None
+    ) -> float:
         """Return the metric of a fitted classifier, higher is better: a scorer for scikit-learn.
 
         Parameters
@@ -123,6 +147,8 @@ class Metric:
         X : {array-like, sparse matrix, data frame} of shape (n, d)
         y : array-like of shape (n,)
             True labels.
+        counts : ndarray of shape (c,), optional
+            As in ``for_counts``.
 
         Returns
         -------
@@ -135,7 +161,7 @@ class Metric:
         proba = np.empty((len(codes), 0))
         if self.needs_proba:
             proba = np.asarray(estimator.predict_proba(X))  # type: ignore[attr-defined]
-        return self.sign * self.compute(codes, labels, proba, len(classes))
+        return self.sign * self.for_counts(counts)(codes, labels, proba, len(classes))
 
 
 _METRICS: dict[str, Metric] = {}
@@ -149,25 +175,33 @@ def _metric(
     higher_is_better: bool = True,
     is_share: bool = True,
     make_aim: MakeAim | None = None,
+    takes_counts: bool = False,
 ) -> Callable[[Compute], Compute]:
     """Register a function of probabilities under its own name."""
 
     def register(compute: Compute) -> Compute:
         name = compute.__name__
-        _METRICS[name] = Metric(name, compute, higher_is_better, is_share, True, scorer, make_aim)
+        _METRICS[name] = Metric(
+            name, compute, higher_is_better, is_share, True, scorer, make_aim, takes_counts
+        )
         return compute
 
     return register
 
 
 def _value_of_labels(
-    make_aim: MakeAim, sign: float, y: Array, labels: Array, proba: Array, n_classes: int
+    make_aim: MakeAim,
+    sign: float,
+    y: Array,
+    labels: Array,
+    proba: Array,
+    n_classes: int,
+    counts: Array | None = None,
 ) -> float:
     """Return the value of an aim, with the sign of the metric."""
     del proba  # labels are enough
-    counts = np.bincount(y, minlength=n_classes)
-    positive = rarer_class(counts)
-    return sign * value_of(make_aim(counts), y, labels, n_classes, None, positive)
+    own = np.bincount(y, minlength=n_classes) if counts is None else counts
+    return sign * value_of(make_aim(own), y, labels, n_classes, None, rarer_class(own))
 
 
 def _label_metric(
@@ -180,7 +214,9 @@ def _label_metric(
 ) -> None:
     """Register the value of an aim."""
     compute = partial(_value_of_labels, make_aim, 1.0 if higher_is_better else -1.0)
-    _METRICS[name] = Metric(name, compute, higher_is_better, is_share, False, scorer, make_aim)
+    _METRICS[name] = Metric(
+        name, compute, higher_is_better, is_share, False, scorer, make_aim, takes_counts=True
+    )
 
 
 def _f1(counts: Array) -> Aim:
@@ -215,12 +251,18 @@ def ece(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa
     return expected_calibration_error(proba, y)
 
 
-@_metric("neg_log_loss", is_share=False)
-def average_precision(y: Array, labels: Array, proba: Array, n_classes: int) -> float:  # noqa: ARG001
+@_metric("neg_log_loss", is_share=False, takes_counts=True)
+def average_precision(
+    y: Array,
+    labels: Array,  # noqa: ARG001
+    proba: Array,
+    n_classes: int,
+    counts: Array | None = None,
+) -> float:
     """Return the average precision of the rarer of two classes, or the mean over more classes."""
     classes = np.unique(y)
     if n_classes == 2:
-        classes = np.array([rarer_class(np.bincount(y, minlength=2))])
+        classes = np.array([rarer_class(np.bincount(y, minlength=2) if counts is None else counts)])
     return float(np.mean([average_precision_score(y == k, proba[:, k]) for k in classes]))
 
 
@@ -276,7 +318,9 @@ def expected_calibration_error(proba: ArrayLike, y: ArrayLike, bins: int = 15) -
     return round(float(np.abs(gaps).sum() / len(p)), 12)
 
 
-def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dict[str, float]:
+def measure(
+    y: Array, labels: Array, proba: Array | None, n_classes: int, counts: Array | None = None
+) -> dict[str, float]:
     """Compute every metric of the registry that the predictions determine.
 
     Parameters
@@ -286,6 +330,9 @@ def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dic
     proba : ndarray of shape (n, n_classes), optional
         Without probabilities, the metrics that need them are missing.
     n_classes : int
+    counts : ndarray of shape (n_classes,), optional
+        The class counts of the training data, which tell which classes are rare; by default those
+        of ``y``.
 
     Returns
     -------
@@ -294,7 +341,7 @@ def measure(y: Array, labels: Array, proba: Array | None, n_classes: int) -> dic
     """
     given = np.empty((len(y), 0)) if proba is None else proba  # not used where it is empty
     return {
-        metric.name: metric.compute(y, labels, given, n_classes)
+        metric.name: metric.for_counts(counts)(y, labels, given, n_classes)
         for metric in METRICS.values()
         if proba is not None or not metric.needs_proba
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -108,7 +109,9 @@ class Setting:
     def scorer(self) -> str | ScorerFunction:
         """The scorer of the selection, for scikit-learn."""
         name = self.selection.scoring
-        return METRICS[name].score if name in METRICS and not METRICS[name].scorer else name
+        if name not in METRICS or METRICS[name].scorer:
+            return name
+        return partial(METRICS[name].score, counts=self.class_counts())
 
     @property
     def aim(self) -> str | Aim:

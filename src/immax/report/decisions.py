@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compare import Answer, Comparison
-from immax.decisions import Accuracy, Aim, Costs, Rule, rule_of
+from immax.decisions import Accuracy, Aim, Budget, Costs, Rule, fit_rule, rule_of
 from immax.decisions.confusion import precisions, recalls
 from immax.decisions.plain_rules import highest_argmax
 from immax.decisions.rules import rarer_class
@@ -255,7 +256,7 @@ def _other_shares(aim: Aim, rule: Rule, pooled: object, rare: int) -> tuple[Othe
         actual = prior * (1 - share) / (1 - prior[rare])
         actual[rare] = share
         weight = (actual / prior)[:, None]
-        adapted = rule.for_prior(actual)
+        adapted = _adapted_rule(aim, rule, pooled, actual / prior, actual)
         kept_table, table = (
             weight * np.bincount(y * c + own.decide(proba), minlength=c * c).reshape(c, c)
             for own in (rule, adapted)
@@ -272,6 +273,18 @@ def _other_shares(aim: Aim, rule: Rule, pooled: object, rare: int) -> tuple[Othe
             )
         )
     return tuple(found)
+
+
+def _adapted_rule(aim: Aim, rule: Rule, pooled: object, weight: Array, actual: Array) -> Rule:
+    """Return the rule for other class shares; that of a budget is fitted to weighted rows."""
+    if not isinstance(aim, Budget) or rule.aim != aim.name or rule.count is not None:
+        return rule.for_prior(actual)
+    y, proba = pooled.y, pooled.proba  # type: ignore[attr-defined]
+    classes = rule.classes
+    own = classes[int(rule.positive or 0)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no threshold has", UserWarning)
+        return fit_rule(proba, classes[y], aim, weight[y], classes=classes, pos_label=own)
 
 
 def _slider(aim: Aim, sweep: Sweep, comparison: Comparison, rare: int) -> str:

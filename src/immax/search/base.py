@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_memory, validate_data
 from immax.arrays import Array, Features
 from immax.callbacks import CallbackSupport, Task, fit_task
 from immax.decisions import Accuracy, Aim
+from immax.decisions.decided_model import DecidedScore
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.margins import class_radii
@@ -52,6 +53,7 @@ class MarginSearch(
     RefusesForeignParameters,
     CallbackSupport,
     ChosenModel,
+    DecidedScore,
     ClassifierMixin,
     BaseEstimator,
 ):

@@ -201,7 +201,7 @@ class AimCriterion:
             classes=samples.classes,
             sample_weight=samples.weight,
             pos_label=self.pos_label,
-            evidence=1.0 if self.aim.constrained else self.evidence,
+            evidence=self.evidence,
             quick=quick,
         )
 

@@ -163,6 +163,12 @@ def resolve_purpose(
     }
     if aim is not None:
         others = scorers if _is_many(wishes.scoring) else {}
+        judged = [name for name, scorer in others.items() if scorer.uses_labels]
+        if judged and isinstance(aim, Costs) and aim.abstain is not None:
+            raise ValueError(
+                f"scoring: {', '.join(judged)} cannot judge samples that the aim leaves undecided; "
+                "leave abstain out of the costs, or such metrics out of scoring"
+            )
         labels = not isinstance(aim, LogLoss)
         given = None if metadata is None else metadata.aim
         criterion = AimCriterion(aim, wishes.pos_label, wishes.evidence, given)

@@ -13,14 +13,15 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from immax.decisions.aims import Aim
+from immax.decisions.aims import Aim, Budget
 from immax.decisions.fitting import resolve_aim
+from immax.decisions.plain_rules import check_costs
 from immax.decisions.rules import Rule
 
 __all__ = ["RuleLike", "decide", "decide_by_rule", "highest_argmax", "rule_of"]
 
 RuleLike: TypeAlias = str | Rule | Aim
-"""A rule, "bayes", or an aim that has a closed form, as an object or by name."""
+"""A rule, "bayes", or an aim that needs no held-out samples, as an object or by name."""
 
 
 def highest_argmax(values: Tensor) -> Tensor:
@@ -56,11 +57,13 @@ def decide(proba: Tensor, costs: ArrayLike | Tensor | None = None) -> Tensor:
     Raises
     ------
     ValueError
-        If the costs have another shape.
+        If the costs have another shape, are negative, or not finite.
     """
     if costs is None:
         return highest_argmax(proba)
     c = proba.shape[1]
+    if not torch.compiler.is_compiling():  # values are not known then
+        check_costs(costs.detach().cpu() if isinstance(costs, Tensor) else costs, c)
     matrix = torch.as_tensor(costs, dtype=proba.dtype, device=proba.device)
     if matrix.shape == (c,):
         matrix = matrix.unsqueeze(1) * (1 - torch.eye(c, dtype=proba.dtype, device=proba.device))
@@ -143,19 +146,22 @@ def rule_of(rule: RuleLike, n_classes: int, counts: Sequence[float] | None) -> R
     shares = np.ones(n_classes) if counts is None else np.asarray(counts, dtype=np.float64)
     known = counts is not None and shares.size == n_classes
     prior = shares / shares.sum() if known else np.full(n_classes, 1 / n_classes)
-    gains = aim.gains(classes, prior)
+    count = aim.count if isinstance(aim, Budget) else None
+    if count is not None and n_classes != 2:
+        raise ValueError(f"{aim.name} is for two classes; there are {n_classes}")
+    gains = np.eye(2) if count is not None else aim.gains(classes, prior)
     if gains is None:
         raise ValueError(
             f"{aim.name} has no closed form: fit a rule to held-out samples, "
-            f"fit_rule(criterion.proba(logits).numpy(), y, {aim.name!r}), and pass it"
+            f"fit_rule(criterion.proba(logits).numpy(), y, {rule!r}), and pass it"
         )
-    other = aim.gains(classes, np.arange(1.0, n_classes + 1))
+    other = aim.gains(classes, np.arange(1.0, n_classes + 1))  # None: the rarer class is flagged
     if not known and (other is None or not np.array_equal(gains, other)):
         raise ValueError(
             f"{aim.name} needs the class shares, which the loss does not know: make it with "
             "counts=, labels= or dataset=, or pass a Rule"
         )
-    return Rule(classes, gains, prior, aim.name)
+    return Rule(classes, gains, prior, aim.name, count=count)
 
 
 def _largest_gain(proba: Tensor, gains: Tensor) -> Tensor:
