@@ -31,6 +31,7 @@ def test_labels_are_those_of_the_rule_also_after_saving(tmp_path):
     assert again.classes_.tolist() == [0, 1, 2]
 
 
+@pytest.mark.filterwarnings("ignore:the probabilities refer to:UserWarning")  # weights apart
 def test_both_can_be_fitted_again():
     X, y = load_iris(return_X_y=True)
     X, y = X[:100, :2], y[:100]

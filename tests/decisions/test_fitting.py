@@ -46,7 +46,7 @@ def test_closed_forms_are_not_tuned():
     assert fit_rule(proba, y, "accuracy").threshold == pytest.approx(0.5)
     assert fit_rule(proba, y, "balanced_accuracy").threshold == pytest.approx(share)
     assert fit_rule(proba, y, Costs([1, 9])).threshold == pytest.approx(0.1)
-    assert fit_rule(proba, 1 - y, Costs([9, 1])).threshold == pytest.approx(0.1)
+    assert fit_rule(proba[:, ::-1], 1 - y, Costs([9, 1])).threshold == pytest.approx(0.1)
 
 
 def test_expected_counts_need_no_labels_beyond_the_shares():

@@ -40,7 +40,8 @@ def closed_form_rule(aim: Aim, classes: Array, prior: Array) -> Rule | None:
     if not counted and aim.gains(classes, prior) is None:
         return None
     c = len(classes)  # one sample of each class, as heavy as its share
-    return fit_rule(np.full((c, c), 1 / c), classes, aim, classes=classes, sample_weight=prior)
+    proba = np.full((c, c), 1 / c)
+    return fit_rule(proba, classes, aim, prior, classes=classes, prior=prior)
 
 
 def most_probable_rule(classes: Array, prior: Array) -> Rule:

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.decisions.aims import AIMS, Aim, Budget, Costs
+from immax.decisions.aims import AIMS, Aim, Budget, Costs, LogLoss
 from immax.decisions.confusion import confusion_matrix
+from immax.decisions.priors import check_shares
+from immax.decisions.reference_shares import reference_shares
 from immax.decisions.rules import Rule, check_proba, rarer_class, threshold_gains
 from immax.decisions.scorers import (
     MOST_THRESHOLDS,
@@ -76,6 +78,7 @@ def fit_rule(
     classes: ArrayLike | None = None,
     pos_label: object = None,
     evidence: float = EVIDENCE,
+    prior: ArrayLike | None = None,
     quick: bool = False,
 ) -> Rule:
     """Fit the rule that serves an aim best.
@@ -100,6 +103,11 @@ def fit_rule(
         The weight of the observed labels beside the expectation of the probabilities: 1 for
         labels alone, 0 for the probabilities alone. Aims with a constraint (``RecallAt``,
         ``PrecisionAt``, ``Budget``) always take the labels alone, so that they meet it there.
+    prior : array-like of shape (c,), optional
+        The class shares, or counts, that the probabilities refer to: those of the model's
+        training data. By default those of the labels, unless the probabilities clearly refer to
+        others, as those of class weights do; these are then estimated, with a warning. Only aims
+        with a closed form depend on it.
     quick : bool, default=False
         Search less where theory has no closed form and the thresholds of two classes cannot be
         swept: for the comparison of many models.
@@ -117,7 +125,8 @@ def fit_rule(
     -----
     UserWarning
         If no threshold meets the constraint of the aim; the nearest one is taken. If the samples
-        with the highest probability are more than a budget; none is flagged then.
+        with the highest probability are more than a budget; none is flagged then. If the
+        probabilities refer to other class shares than those of the labels.
 
     Examples
     --------
@@ -138,8 +147,8 @@ def fit_rule(
     if not counts.all():
         missing = labels[np.flatnonzero(counts == 0)].tolist()
         raise ValueError(f"a rule needs samples of every class; the classes {missing} have none")
-    prior = counts / counts.sum()
-    positive = _positive(aim, labels, prior, pos_label)
+    shares = counts / counts.sum()
+    positive = _positive(aim, labels, shares, pos_label)
     if isinstance(aim, Costs):
         aim = aim.for_classes(labels)
     if isinstance(aim, ScorerAim):
@@ -150,12 +159,16 @@ def fit_rule(
                 stacklevel=2,
             )
         gains = _gains_by_calls(p, codes, labels, aim, own, quick)
-        return Rule(labels, gains, prior, aim.name, positive)
-    known = aim.gains(labels, prior)
+        return Rule(labels, gains, shares, aim.name, positive)
+    if prior is not None:
+        shares = check_shares(prior, "prior", p.shape[1])
+    known = aim.gains(labels, shares)
     if known is not None:
-        return Rule(labels, known, prior, aim.name, positive)
+        if prior is None and not isinstance(aim, LogLoss):
+            known = _for_reference(known, p, codes, weight, shares, quiet=quick)
+        return Rule(labels, known, shares, aim.name, positive)
     if isinstance(aim, Budget) and aim.count is not None:
-        return Rule(labels, np.eye(2), prior, aim.name, positive, aim.count)
+        return Rule(labels, np.eye(2), shares, aim.name, positive, aim.count)
     observed = 1.0 if aim.constrained else evidence
     soft = (1 - observed) * p
     soft[np.arange(len(p)), codes] += observed
@@ -177,9 +190,31 @@ def fit_rule(
                 "(Budget(count=...) flags as many rows as it says)",
                 stacklevel=2,
             )
-        return Rule(labels, threshold_gains(threshold, positive or 0), prior, aim.name, positive)
-    weights = search_weights(p, soft, aim, prior, quick=quick)
-    return Rule(labels, np.diag(weights), prior, aim.name, positive)
+        return Rule(labels, threshold_gains(threshold, positive or 0), shares, aim.name, positive)
+    weights = search_weights(p, soft, aim, shares, quick=quick)
+    return Rule(labels, np.diag(weights), shares, aim.name, positive)
+
+
+def _for_reference(
+    gains: Array, p: Array, codes: Array, weight: Array, shares: Array, *, quiet: bool
+) -> Array:
+    """Return the gains for probabilities that may refer to other shares than the labels have."""
+    reference = reference_shares(p, codes, weight, shares)
+    if reference is None:
+        return gains
+    if not quiet:
+        warnings.warn(
+            f"the probabilities refer to the class shares {_in_percent(reference)}, "
+            f"the labels have {_in_percent(shares)}: the rule takes this into account. The model "
+            "may have class weights, or the samples may have other class shares than its training "
+            "data. Shares that are given as prior are not estimated",
+            stacklevel=3,
+        )
+    return np.asarray((shares / reference)[:, None] * gains)
+
+
+def _in_percent(shares: Array) -> str:
+    return " : ".join(f"{100 * share:.3g}" for share in shares) + " %"
 
 
 def _gains_by_calls(

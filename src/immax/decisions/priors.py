@@ -10,10 +10,24 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array
 from immax.decisions.rules import check_proba
 
-__all__ = ["PriorEstimate", "adjust_prior", "estimate_prior"]
+__all__ = ["PriorEstimate", "adjust_prior", "check_shares", "estimate_prior"]
 
 
-def _shares(values: ArrayLike, name: str, n_classes: int) -> Array:
+def check_shares(values: ArrayLike, name: str, n_classes: int) -> Array:
+    """Return class shares that sum to one, or say what is wrong with them.
+
+    Parameters
+    ----------
+    values : array-like of shape (c,)
+        Shares or counts, positive.
+    name : str
+        What they are called in errors.
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (c,)
+    """
     shares = np.asarray(values, dtype=np.float64)
     if shares.shape != (n_classes,):
         raise ValueError(
@@ -51,13 +65,21 @@ def adjust_prior(proba: ArrayLike, trained: ArrayLike, actual: ArrayLike) -> Arr
     array([[0.99, 0.01]])
     """
     p = check_proba(proba)
-    odds = _shares(actual, "actual", p.shape[1]) / _shares(trained, "trained", p.shape[1])
+    odds = check_shares(actual, "actual", p.shape[1]) / check_shares(trained, "trained", p.shape[1])
     adjusted = p * odds
     return np.asarray(adjusted / adjusted.sum(axis=1, keepdims=True))
 
 
 class PriorEstimate(NamedTuple):
-    """Class shares of unlabelled data, with 95 % intervals."""
+    """Class shares of unlabelled data, with 95 % intervals.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (c,)
+        The estimates.
+    low, high : ndarray of shape (c,)
+        The ends of the intervals; NaN if there are none.
+    """
 
     shares: Array
     low: Array
@@ -108,7 +130,7 @@ def estimate_prior(
     p = check_proba(proba)
     if not len(p):
         raise ValueError("proba has no rows: there is nothing to estimate from")
-    start = _shares(trained, "trained", p.shape[1])
+    start = check_shares(trained, "trained", p.shape[1])
     shares = _maximise(p / start, start, np.ones(len(p)), tol, max_iter)
     if not n_bootstrap:
         nothing = np.full_like(shares, np.nan)

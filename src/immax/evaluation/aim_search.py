@@ -300,7 +300,9 @@ class AimSearch:
         adjusted = adjust_prior(proba, np.ones(len(shares)), shares) if self.balanced else proba
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of constraints that a fold cannot meet
-            rule = fit_rule(adjusted, labels, aim, classes=sample.classes, sample_weight=weight)
+            # Weights come with samples that stand for classes, whose probabilities mean nothing.
+            prior = None if weight is None else shares
+            rule = fit_rule(adjusted, labels, aim, weight, classes=sample.classes, prior=prior)
         if not self.balanced:
             return rule
         return replace(rule, gains=rule.gains * (shares * len(shares))[:, None])

@@ -1,0 +1,89 @@
+"""The class shares that probabilities refer to.
+
+Probabilities of a model refer to the class shares of its training data. Class weights, resampling
+and held-out samples of other shares make them differ from those of the labels at hand; rules in
+closed form would then decide for shares that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import chi2
+
+from immax.arrays import Array
+
+__all__ = ["reference_shares"]
+
+LEAST_FACTOR = 2.0  # by which odds must be off: training data have chance in their shares, too
+SIGNIFICANCE = 1e-4
+SMALLEST = 0.05  # times a class's share; less than that, as the zeros of forests, says little
+MAX_STEPS = 30
+
+
+def reference_shares(proba: Array, codes: Array, weight: Array, shares: Array) -> Array | None:
+    """Return the class shares that probabilities refer to, if they are not those of the labels.
+
+    If they are ``q``, the probabilities ``p_k shares_k / q_k``, normalised, are right for the
+    labels, and so expect as many samples of each class as there are. Their logarithms are the
+    biases of largest likelihood; a likelihood-ratio test says whether they are needed.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (n, c)
+        Probabilities of held-out samples.
+    codes : ndarray of int, shape (n,)
+        Their classes.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    shares : ndarray of shape (c,)
+        Weighted shares of the classes, all positive.
+
+    Returns
+    -------
+    ndarray of shape (c,) or None
+        None if the probabilities agree with the labels, within a factor of two of the odds or
+        within chance (p > 1e-4).
+
+    Examples
+    --------
+    A model of balanced classes, on data of which a tenth are positive:
+
+    >>> rng = np.random.default_rng(0)
+    >>> y = (rng.random(5000) < 0.1).astype(int)
+    >>> p = 1 / (1 + np.exp(2 - 2 * (rng.normal(size=5000) + 2 * y)))
+    >>> reference_shares(np.c_[1 - p, p], y, np.ones(5000), np.bincount(y) / 5000).round(1)
+    array([0.5, 0.5])
+    """
+    log_p = np.log(np.maximum(proba, SMALLEST * shares))
+    weight = weight / weight.sum()
+    biases = np.zeros(len(shares))
+    start, expected = _evaluate(log_p, codes, weight, biases)
+    likelihood = start
+    for _ in range(MAX_STEPS):
+        mean = weight @ expected
+        curvature = np.diag(mean) - (expected * weight[:, None]).T @ expected
+        step = np.linalg.lstsq(curvature + 1e-12 * np.eye(len(shares)), shares - mean, rcond=None)[
+            0
+        ]
+        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        biases = biases + step
+        likelihood, expected = _evaluate(log_p, codes, weight, biases)
+        if np.abs(step).max() < 1e-6:
+            break
+    ratio = 2 * len(codes) * (likelihood - start)
+    reference = shares * np.exp(biases.min() - biases)
+    reference /= reference.sum()
+    odds = np.log(reference / shares)
+    if ratio < chi2.isf(SIGNIFICANCE, len(shares) - 1) or np.ptp(odds) < np.log(LEAST_FACTOR):
+        return None
+    return np.asarray(reference)
+
+
+def _evaluate(log_p: Array, codes: Array, weight: Array, biases: Array) -> tuple[float, Array]:
+    """Return the mean log-likelihood with biases, and the probabilities."""
+    z = log_p + biases
+    z -= z.max(axis=1, keepdims=True)
+    e = np.exp(z)
+    total = e.sum(axis=1)
+    own = z[np.arange(len(codes)), codes] - np.log(total)
+    return float(weight @ own), e / total[:, None]
