@@ -12,6 +12,7 @@ from torch import Tensor
 __all__ = [
     "REDUCTIONS",
     "check_arguments",
+    "check_class_numbers",
     "check_class_vector",
     "check_classes",
     "check_reduction",
@@ -101,10 +102,21 @@ def _refuse_device(logits: Tensor, target: Tensor) -> None:
     raise ValueError(f"target must be on the logits' device, {logits.device}; got {target.device}")
 
 
+def check_class_numbers(target: Tensor) -> None:
+    """Raise a TypeError unless a target consists of integers.
+
+    Parameters
+    ----------
+    target : Tensor
+    """
+    if target.dtype not in INTEGERS:
+        raise TypeError(f"target must hold class numbers, as int64; got {target.dtype}")
+
+
 def _check_soft_target(logits: Tensor, target: Tensor, supported: bool) -> None:
     """Check a target that does not consist of integers: class probabilities."""
     if not target.is_floating_point():
-        raise TypeError(f"target must hold class numbers, as int64; got {target.dtype}")
+        check_class_numbers(target)
     if not supported:
         raise TypeError(
             f"target must hold class numbers, as int64; got {target.dtype} (class probabilities "
