@@ -238,12 +238,15 @@ class IMMAXHead(nn.Linear):
     def save(self, path: str | Path) -> None:
         """Write the head to a safetensors file, atomically; nothing is pickled.
 
+        Columns of the loss are written as the buffers of ``criterion`` hold them. ``rule`` and
+        ``record`` are those of the fit, also after ``load_state_dict``.
+
         Parameters
         ----------
         path : path
             The file to write.
         """
-        spec = self.criterion.spec
+        spec = self.criterion.current_spec()
         write_head(path, (self.weight, self.bias, spec, self.counts, self.rule, self.record))
 
     @classmethod
