@@ -11,6 +11,7 @@ from torch import Tensor
 
 __all__ = [
     "REDUCTIONS",
+    "are_classes",
     "check_arguments",
     "check_class_numbers",
     "check_class_vector",
@@ -222,6 +223,24 @@ def check_class_vector(
         )
 
 
+def are_classes(target: Tensor, n_classes: int) -> bool:
+    """Return whether all labels are class numbers.
+
+    Parameters
+    ----------
+    target : Tensor of int64, not empty
+        Labels that can be read.
+    n_classes : int
+        Labels go from 0 to ``n_classes - 1``.
+
+    Returns
+    -------
+    bool
+    """
+    lowest, highest = target.aminmax()
+    return bool(lowest.item() >= 0 and highest.item() < n_classes)
+
+
 def class_indices(
     target: Tensor, n_classes: int, ignore_index: int, traced: bool | None = None
 ) -> Tensor:
@@ -255,8 +274,7 @@ def class_indices(
         return target.masked_fill(target == ignore_index, 0)
     if target.numel() == 0:
         return target
-    lowest, highest = target.aminmax()
-    if lowest.item() >= 0 and highest.item() < n_classes and not 0 <= ignore_index < n_classes:
+    if not 0 <= ignore_index < n_classes and are_classes(target, n_classes):
         return target
     indices = target.masked_fill(target == ignore_index, 0)
     wrong = indices[(indices < 0) | (indices >= n_classes)]
