@@ -161,8 +161,10 @@ def heads(old: nn.Linear, train: Samples, held: Samples, seed: int) -> dict[str,
         "head: logit adjustment after training": logit_adjusted_head(old, counts),
         "head at λ = 1e-4: equal margins": IMMAXHead.fit(*train, margins="equal", lam=1e-4),
         "head at λ = 1e-4: theory's margins": IMMAXHead.fit(*train, margins="theory", lam=1e-4),
-        "head of held-out samples: cross-entropy": IMMAXHead.fit(*held, margins="equal"),
-        "head of held-out samples: IMMAX": IMMAXHead.fit(*held),
+        "head of held-out samples: cross-entropy": IMMAXHead.fit(
+            *held, margins="equal", selection="folds"
+        ),
+        "head of held-out samples: IMMAX": IMMAXHead.fit(*held, selection="folds"),
     }
 
 

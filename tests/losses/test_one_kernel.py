@@ -2,7 +2,8 @@
 
 Each stands once in NumPy, once in compiled form and once in PyTorch operations; everything else
 calls these. A place is found by its syntax, whatever its variables are called beyond the names of
-LossSpec's columns.
+LossSpec's columns. The division of scores by a margin alone is too short to be called in all
+places; those that write it again are listed with their reasons.
 """
 
 import ast
@@ -61,6 +62,28 @@ def has_adjustment(tree: ast.AST) -> bool:
     return any(mentions(operand, "offset") for operand in added)
 
 
+def has_division_by_margin(tree: ast.AST) -> bool:
+    """``h / rho`` or ``h * slope``: scores divided by a margin, or by its inverse."""
+    scores = ("h", "z", "logits", "scores", "score", "rows", "features", "top")
+    margins, slopes = ("rho", "temperature", "margin", "margins"), ("slope", "slopes")
+    divisions = list(operations(tree, (ast.Div,)))
+    products = list(operations(tree, (ast.Mult,)))
+    for names, pairs in (
+        (("div", "div_", "divide", "true_divide"), divisions),
+        (("mul", "mul_", "multiply"), products),
+    ):
+        for call in calls(tree, *names):
+            is_method = isinstance(call.func, ast.Attribute) and len(call.args) == 1
+            sides = [call.func.value, *call.args] if is_method else call.args
+            pairs += [(sides[0], sides[1])] if len(sides) > 1 else []
+    products += [(right, left) for left, right in products]
+    return any(
+        mentions(left, *scores) and mentions(right, *by)
+        for pairs, by in ((divisions, margins), (products, slopes))
+        for left, right in pairs
+    )
+
+
 def has_target_offset(tree: ast.AST) -> bool:
     """``… - target_offset``, or the addition of its negative."""
     taken = [right for _, right in operations(tree, DIFFERENCES)]
@@ -95,10 +118,28 @@ def has_guard(tree: ast.AST) -> bool:
 
 FOCAL = {"losses/focal.py", "torch/focal.py"}  # compiled/focal.py compiles the first of them
 ROWS = {"losses/softmax.py", "compiled/softmax.py"}
+DIVISIONS = {
+    "losses/softmax.py": "the kernel in NumPy",
+    "compiled/softmax.py": "the kernel in compiled form",
+    "torch/composite.py": "the kernel in PyTorch operations",
+    "compiled/softmax_means.py": "margins alone, with less work for a row; tested against softmax",
+    "torch/quick.py": "margins alone, in as few operations as it takes; tested against composite",
+    "torch/vocabulary.py": "scores whose classes are spread over processes",
+    "torch/scaled_features.py": "features, not scores, for the kernels of other libraries",
+    "links.py": "the link, another function of the same quotients",
+    "torch/links.py": "the link in PyTorch operations",
+    "losses/risks.py": "two classes with a single score",
+    "torch/binary_loss.py": "two classes with a single logit",
+    "losses/max_risks.py": "the max form, of differences of scores",
+    "losses/surrogates.py": "other surrogates than the logistic one",
+    "torch/surrogates.py": "other surrogates in PyTorch operations",
+    "compiled/working_set.py": "the hinge, of differences of scores",
+}
 PLACES: dict[Callable[[ast.AST], bool], set[str]] = {
     has_focal_factor: FOCAL,
     has_guard: FOCAL,
     has_adjustment: ROWS | {"torch/composite.py"},
+    has_division_by_margin: set(DIVISIONS),
     # Some closed forms of it are no adjustments: a method for two classes as the shift of a single
     # score (risks), and the stationary distribution for a single temperature (links, in NumPy and
     # in PyTorch); the divisor of soft targets needs the sum over the other classes.
@@ -124,6 +165,11 @@ COPIES = {
     "bend = rest.pow(spec.focus - 1)": has_focal_factor,
     "z = h / temperature[y] + spec.offset": has_adjustment,
     "z += table.offset": has_adjustment,
+    "z[j] = (h[i, j] - top) * slope": has_division_by_margin,
+    "z = slope[t] * h": has_division_by_margin,
+    "z = logits / rho.index_select(0, target).unsqueeze(1)": has_division_by_margin,
+    "logits.div_(rho[y])": has_division_by_margin,
+    "np.multiply(scores, slopes, out=z)": has_division_by_margin,
     "z[t] -= target_offset[t]": has_target_offset,
     "nll = top - z_y + np.log1p(rest - (1 - target))": has_softmax_of_others,
     "rest = max(rest, 1e-12)": has_guard,

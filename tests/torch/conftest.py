@@ -9,7 +9,7 @@ from torch.multiprocessing import spawn  # noqa: E402
 from torch_cases import COUNTS, make  # noqa: E402
 
 from immax.losses import catalog  # noqa: E402
-from immax.torch import quick, routes  # noqa: E402
+from immax.torch import routes  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def batch():
 @pytest.fixture(params=["composite", "compiled", "operations"])
 def route(request, monkeypatch):
     """Each of the routes by which a loss can be computed, whatever the size."""
-    monkeypatch.setattr(quick, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(routes, "MOST_QUICK", 0)
     fewest = 2**60 if request.param == "composite" else 0
     for name in ("FEWEST_ENTRIES", "FEWEST_ENTRIES_OF_MANY_OPERATIONS"):
         monkeypatch.setattr(routes, name, fewest)

@@ -7,6 +7,7 @@ from torch_cases import COUNTS, make
 
 import immax.torch as it
 from immax.losses import LossSpec
+from immax.torch.table import COLUMNS
 
 C = COUNTS.size
 
@@ -96,3 +97,45 @@ def test_a_checkpoint_of_another_method_does_not():
     module = WithCriterion(it.IMMAXLoss([90, 10]))
     with pytest.raises(RuntimeError, match="offset"):
         module.load_state_dict(WithCriterion(it.LogitAdjustedLoss([90, 10])).state_dict())
+
+
+WEIGHTED = (
+    lambda counts: it.ReweightedLoss(counts),
+    lambda counts: it.ClassBalancedLoss(counts, gamma=0.9),
+    lambda counts: it.SpecLoss(make("rw", counts)),
+)
+
+
+@pytest.mark.parametrize("loss", WEIGHTED)
+def test_weights_of_cross_entropy_do_not_replace_those_of_a_method(loss):
+    weighted = torch.nn.CrossEntropyLoss(weight=torch.linspace(1, 3, C))
+    module = WithCriterion(loss(COUNTS))
+    own = module.criterion.weight.clone()
+    with pytest.raises(RuntimeError, match="must neither be replaced by them nor be multiplied"):
+        module.load_state_dict(WithCriterion(weighted).state_dict())
+    assert torch.equal(module.criterion.weight, own)
+    assert module.criterion.class_weight is None
+
+
+@pytest.mark.parametrize("loss", WEIGHTED)
+def test_states_of_methods_with_weights_load(loss):
+    module, other = loss(COUNTS), loss(np.roll(COUNTS, 1))
+    earlier = {"weight": module.weight.clone()}  # without an entry of counts
+    module.load_state_dict(earlier)
+    module.half().load_state_dict(earlier)
+    module.float().load_state_dict(other.state_dict())
+    torch.testing.assert_close(module.weight, other.weight)
+
+
+def test_the_spec_of_the_buffers():
+    module, other = it.SpecLoss(make("vs")), it.SpecLoss(make("vs", np.roll(COUNTS, 1)))
+    for name in COLUMNS:  # in full precision
+        assert np.array_equal(getattr(module.current_spec(), name), getattr(module.spec, name))
+    module.load_state_dict(other.state_dict())
+    module.temperature = torch.full((C,), 2.0)
+    other.scale = None
+    for name in ("scale", "offset", "temperature"):
+        found = module.current_spec()
+        np.testing.assert_array_equal(getattr(found, name), getattr(module, name).numpy())
+    assert np.array_equal(other.current_spec().scale, np.ones(C))
+    assert module.current_spec().name == "vs"

@@ -153,6 +153,17 @@ def test_states_of_a_linear_layer_load():
     torch.testing.assert_close(again.proba(again(ROWS)), other.proba(other(ROWS)))
 
 
+def test_what_was_loaded_is_saved(tmp_path):
+    other = IMMAXHead.fit(X, Y, margins=0.4, lam=0.01)
+    head = IMMAXHead.fit(X[40:], Y[40:], margins=0.1, lam=0.01)
+    assert head.counts != other.counts
+    head.load_state_dict(other.state_dict())
+    head.save(tmp_path / "head.safetensors")
+    again = IMMAXHead.load(tmp_path / "head.safetensors")
+    torch.testing.assert_close(again.proba(again(ROWS)), other.proba(other(ROWS)))
+    assert again.counts == other.counts
+
+
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="one_logit is for two classes; got 3"):
         IMMAXHead.fit(X, Y, one_logit=True)

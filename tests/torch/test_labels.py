@@ -141,3 +141,61 @@ def test_a_data_set_without_length():
 
     with pytest.raises(TypeError, match="no length"):
         labels_of(Endless())
+
+
+class Wrapper(Dataset):
+    """Some samples of another data set, to which everything else is forwarded."""
+
+    def __init__(self, base, rows, relabel=lambda k: k):
+        self.base, self.rows, self.relabel = base, rows, relabel
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["base"], name)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return None, self.relabel(LABELS[row])
+
+
+class Named(Dataset):
+    """A data set that keeps more labels than it has samples."""
+
+    targets = (*LABELS, 2, 2)
+
+    def __len__(self):
+        return len(LABELS)
+
+    def __getitem__(self, index):
+        return None, LABELS[index]
+
+
+@pytest.mark.parametrize(("name", "values"), [("targets", LABELS), ("samples", FOLDER)])
+def test_the_transform_of_labels_is_applied(name, values):
+    data = Listed(name, values)
+    data.target_transform = lambda k: torch.tensor(int(k > 0))
+    np.testing.assert_array_equal(labels_of(data), [0, 0, 1, 1, 0])
+    np.testing.assert_array_equal(labels_of(Subset(data, [2, 0])), [1, 0])
+    data.target_transform = float
+    with pytest.raises(TypeError, match=r"target_transform of Listed makes 0.0 of label 0"):
+        labels_of(data)
+
+
+def test_labels_that_are_no_class_numbers_are_transformed_by_the_data_set():
+    data = Samples(lambda k: (None, k))
+    data.targets, data.target_transform = np.eye(3)[LABELS], np.argmax
+    np.testing.assert_array_equal(labels_of(data), LABELS)
+
+
+@pytest.mark.parametrize(("name", "values"), [("targets", LABELS), ("samples", FOLDER)])
+def test_labels_of_another_data_set_are_not_taken(name, values):
+    base = Listed(name, values)
+    np.testing.assert_array_equal(labels_of(Wrapper(base, [2, 3])), [2, 1])
+    swapped = Wrapper(base, range(5), lambda k: 2 - k)
+    np.testing.assert_array_equal(labels_of(swapped), [2, 2, 0, 1, 2])
+
+
+def test_a_list_of_another_length_is_not_taken():
+    np.testing.assert_array_equal(labels_of(Named()), LABELS)

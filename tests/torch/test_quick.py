@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch_cases import COUNTS
 
 import immax.torch as it
-from immax.torch import quick
+from immax.torch import quick, routes
 from immax.torch.functional import immax_loss
 
 C = COUNTS.size
@@ -17,9 +17,10 @@ RHO = it.IMMAXLoss(COUNTS, dtype=torch.float64).rho
 @pytest.fixture(params=["operations", "function", "compiled"])
 def known(request, monkeypatch):
     """Return margins that are known to be valid, for all ways to compute the loss."""
-    monkeypatch.setattr(quick, "FEWEST_ENTRIES", 0 if request.param == "function" else 2**60)
-    monkeypatch.setattr(quick, "FEWEST_COMPILED", 0)
-    monkeypatch.setattr(quick, "has_numba", lambda: request.param == "compiled")
+    fewest = 0 if request.param == "function" else 2**60
+    monkeypatch.setattr(routes, "FEWEST_OF_QUICK_FUNCTION", fewest)
+    monkeypatch.setattr(routes, "FEWEST_OF_QUICK_COMPILED", 0)
+    monkeypatch.setattr(routes, "has_numba", lambda: request.param == "compiled")
     if request.param == "compiled":
         pytest.importorskip("numba")
     rho = RHO.clone()
@@ -27,11 +28,17 @@ def known(request, monkeypatch):
     return rho
 
 
+def quick_loss(logits, target, rho, ignore_index=-100, reduction="mean"):
+    """Return the loss by the quick route that is chosen; None if there is none."""
+    route = routes.choose_quick_route(logits, target, rho, ignore_index, reduction)
+    return None if route is None else quick.quick_loss(route, logits, target, rho, reduction)
+
+
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_value_and_gradients(batch, known, reduction):
     logits, target = batch
     ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
-    found = quick.quick_loss(ours, target, known, -100, reduction)
+    found = quick_loss(ours, target, known, -100, reduction)
     expected = F.cross_entropy(theirs / known[target][:, None], target, reduction=reduction)
     torch.testing.assert_close(found, expected)
     upstream = torch.rand_like(found)
@@ -45,11 +52,11 @@ def test_the_gradient_of_the_loss_itself(batch, known):
     """Without a factor, which compiled code need not multiply with."""
     logits, target = batch
     ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
-    quick.quick_loss(ours, target, known, -100, "mean").backward()
+    quick_loss(ours, target, known, -100, "mean").backward()
     F.cross_entropy(theirs / known[target][:, None], target).backward()
     torch.testing.assert_close(ours.grad, theirs.grad)
     columns = logits.T.contiguous().T.requires_grad_()  # another layout in memory
-    quick.quick_loss(columns, target, known, -100, "mean").backward()
+    quick_loss(columns, target, known, -100, "mean").backward()
     torch.testing.assert_close(columns.grad, theirs.grad)
 
 
@@ -58,7 +65,7 @@ def test_second_derivatives_and_batches_of_gradients(batch, known):
     logits, target = batch[0][:3].requires_grad_(), batch[1][:3]
 
     def loss(h):
-        return quick.quick_loss(h, target, known, -100, "mean")
+        return quick_loss(h, target, known, -100, "mean")
 
     assert torch.autograd.gradcheck(loss, (logits,), check_batched_grad=True, nondet_tol=1e-12)
     assert torch.autograd.gradgradcheck(loss, (logits,), nondet_tol=1e-12)
@@ -66,10 +73,10 @@ def test_second_derivatives_and_batches_of_gradients(batch, known):
 
 def test_extreme_scores(batch, known):
     logits = (1e4 * batch[0]).requires_grad_()
-    loss = quick.quick_loss(logits, batch[1], known, -100, "mean")
+    loss = quick_loss(logits, batch[1], known, -100, "mean")
     torch.testing.assert_close(loss, immax_loss(logits, batch[1], known.clone()))
     logits.data[0, 0] = torch.nan
-    assert quick.quick_loss(logits, batch[1], known, -100, "mean").isnan()
+    assert quick_loss(logits, batch[1], known, -100, "mean").isnan()
 
 
 def test_any_other_case_is_left_to_the_general_code(batch, known):
@@ -98,14 +105,12 @@ def test_any_other_case_is_left_to_the_general_code(batch, known):
         {"ignore_index": 2},
         {"reduction": "average"},
     ):
-        assert quick.quick_loss(**(arguments | change)) is None
-    assert quick.quick_loss(**arguments) is not None
+        assert quick_loss(**(arguments | change)) is None
+    assert quick_loss(**arguments) is not None
     known.data[0] = 3.0  # an edit that PyTorch does not count
-    torch.testing.assert_close(
-        quick.quick_loss(**arguments), immax_loss(logits, target, known.clone())
-    )
+    torch.testing.assert_close(quick_loss(**arguments), immax_loss(logits, target, known.clone()))
     known[0] = -1.0
-    assert quick.quick_loss(**arguments) is None
+    assert quick_loss(**arguments) is None
 
 
 @pytest.mark.parametrize("columns", [300, 900])
@@ -135,14 +140,3 @@ def test_modules_use_it(batch, monkeypatch):
     assert criterion(logits, target).item() == pytest.approx(np.pi)
     target[0] = -100
     assert criterion(logits, target).item() == pytest.approx(expected, rel=1)
-
-
-@pytest.mark.parametrize(("threads", "compiled"), [(1, True), (2, True), (4, False)])
-def test_many_threads_of_pytorch_take_middling_batches(threads, compiled, monkeypatch):
-    calls = []
-    monkeypatch.setattr(quick, "has_numba", lambda: True)
-    monkeypatch.setattr(quick, "_compiled_mean", lambda *_: calls.append(1))
-    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    criterion = it.IMMAXLoss(counts=list(range(1, 101)))
-    criterion(torch.zeros(400, 100, requires_grad=True), torch.zeros(400, dtype=torch.int64))
-    assert bool(calls) is compiled

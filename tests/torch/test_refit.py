@@ -95,8 +95,31 @@ def test_a_selection_that_the_network_fits_is_warned_of(interpolating):
 def test_samples_that_the_network_nearly_fits_are_warned_of(interpolating):
     right = interpolating(torch.tensor(X)).argmax(1).numpy()
     right[:6] = (right[:6] + 1) % 3  # 2.5 % of errors
-    with pytest.warns(UserWarning, match="cannot be chosen"):
-        refit_head(copy.deepcopy(interpolating), loader(X, right), **FEW)
+    nearly = loader(X, right)
+    for selection in (None, nearly):
+        with pytest.warns(UserWarning, match="cannot be chosen"):
+            refit_head(copy.deepcopy(interpolating), nearly, selection=selection, **FEW)
+
+
+def test_hyper_parameters_are_not_chosen_on_training_samples(interpolating):
+    ldam = {"method": "ldam", "lam": 1e-3, "method_params": {"C": [0.1, 0.5, 1.0]}}
+    for options in (ldam, {"method": "tau_norm"}):
+        model = copy.deepcopy(interpolating)
+        with pytest.raises(ValueError, match="hyper-parameters cannot be chosen"):
+            refit_head(model, TRAIN, **options)
+        refit_head(copy.deepcopy(model), TRAIN, selection=HELD_OUT, **options)
+        refit_head(copy.deepcopy(model), TRAIN, selection="folds", **options)
+
+
+def test_the_record_says_where_tau_was_chosen(interpolating):
+    for selection, expected in (("folds", "loader"), (HELD_OUT, "held-out")):
+        model = copy.deepcopy(interpolating)
+        head = refit_head(model, TRAIN, method="tau_norm", selection=selection)
+        assert head.record.selected_on == expected
+    head = refit_head(model, TRAIN, method="tau_norm", tau=0.5)
+    assert head.record.selected_on == "nothing"
+    with pytest.raises(ValueError, match="only one of tau and selection"):
+        refit_head(model, TRAIN, method="tau_norm", tau=0.5, selection=HELD_OUT)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,47 @@ def test_blocks_are_always_fused(fused_route):
     assert chosen(scores(3, 2, grad=False), by_blocks=True) is fused_route
 
 
+def quick_route(n, c, grad=True, reduction="mean", label=0):
+    logits, target = scores(n, c, grad=grad), torch.zeros(n, dtype=torch.int64)
+    target[-1] = label
+    rho = it.IMMAXLoss(np.arange(1, c + 1)).rho
+    immax_loss(torch.zeros(1, c), target[:1], rho)
+    return routes.choose_quick_route(logits, target, rho, -100, reduction)
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_quick_routes(numba, monkeypatch):
+    monkeypatch.setattr(routes, "has_numba", lambda: numba)
+    if numba:
+        pytest.importorskip("numba")
+    compiled = Route.QUICK_COMPILED if numba else None
+    assert quick_route(8, C) is Route.QUICK_OPERATIONS
+    assert quick_route(100, 100) is (compiled or Route.QUICK_OPERATIONS)
+    assert quick_route(2000, 100) is (compiled or Route.QUICK_FUNCTION)
+    assert quick_route(2000, 100, grad=False) is Route.QUICK_OPERATIONS
+    assert quick_route(2000, 100, reduction="sum") is Route.QUICK_OPERATIONS
+    assert quick_route(20_000, 100) is None
+
+
+@pytest.mark.parametrize("label", [-100, -1, 100])
+@pytest.mark.parametrize("n", [8, 100, 2000])
+@pytest.mark.parametrize("numba", [True, False])
+def test_quick_routes_are_for_labels_that_are_classes(label, n, numba, monkeypatch):
+    monkeypatch.setattr(routes, "has_numba", lambda: numba)
+    if numba:
+        pytest.importorskip("numba")
+    assert quick_route(n, 100, label=99) is not None
+    assert quick_route(n, 100, label=label) is None
+
+
+@pytest.mark.parametrize(("threads", "compiled"), [(1, True), (2, True), (4, False)])
+def test_many_threads_of_pytorch_take_middling_batches(threads, compiled, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    expected = Route.QUICK_COMPILED if compiled else Route.QUICK_OPERATIONS
+    assert quick_route(400, 100) is expected
+
+
 @pytest.fixture
 def used(monkeypatch):
     """The routes that losses take, in order."""

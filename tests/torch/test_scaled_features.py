@@ -44,5 +44,7 @@ def test_bad_arguments_are_named():
         it.scale_features(x, target, rho, bias=layer.bias)
     with pytest.raises(IndexError, match="target holds 7"):
         it.scale_features(x, torch.full_like(target, 7), rho)
+    with pytest.raises(TypeError, match=r"class numbers, as int64; got torch.float32"):
+        it.scale_features(x, target.float(), rho)
     with pytest.raises(ValueError, match=r"rho\[0\] is 0"):
         it.scale_features(x, target, rho * 0)

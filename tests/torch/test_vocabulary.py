@@ -3,6 +3,7 @@
 import process_cases as cases
 import pytest
 import torch
+import torch.distributed as dist
 
 import immax.torch as it
 from immax.torch.functional import immax_loss
@@ -54,3 +55,29 @@ def test_bad_arguments_are_named():
         it.vocab_parallel_immax_loss(h, labels[:2], rho)
     with pytest.raises(ValueError, match="reduction must be"):
         it.vocab_parallel_immax_loss(h, labels, rho, reduction="average")
+
+
+@pytest.fixture
+def one_process(tmp_path):
+    """A group of this process alone."""
+    if not dist.is_available() or dist.is_initialized():
+        pytest.skip("needs a process without a group")
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+def test_labels_are_checked(one_process):
+    h, labels, rho, _ = cases.vocabulary()
+    torch.testing.assert_close(
+        it.vocab_parallel_immax_loss(h, labels, rho), immax_loss(h, labels, rho)
+    )
+    for wrong in (-1, len(rho)):
+        held = labels.clamp_min(0)
+        held[1] = wrong
+        with pytest.raises(IndexError, match=f"target holds {wrong}, which is out of bounds"):
+            it.vocab_parallel_immax_loss(h, held, rho)
+        ignored = it.vocab_parallel_immax_loss(h, held, rho, ignore_index=wrong)
+        torch.testing.assert_close(ignored, immax_loss(h, held, rho, ignore_index=wrong))
+    with pytest.raises(TypeError, match=r"class numbers, as int64; got torch.float32"):
+        it.vocab_parallel_immax_loss(h, labels.float(), rho)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.types import Device
 
+from immax.torch.count_states import CountsInState
 from immax.torch.counts import Counts, Data, counts_of
 from immax.torch.decisions import RuleLike, decide, decide_by_rule, rule_of
 from immax.torch.margins import count_margins
@@ -19,7 +20,7 @@ from immax.torch.surrogates import BINARY_LOSSES, immax_binary_loss
 __all__ = ["IMMAXBinaryLoss"]
 
 
-class IMMAXBinaryLoss(nn.Module):
+class IMMAXBinaryLoss(CountsInState):
     """IMMAX of two classes on one logit, in place of ``nn.BCEWithLogitsLoss``.
 
     ``Psi(h / rho_1)`` for a target of 1 and ``Psi(-h / rho_0)`` for 0, where Psi is

@@ -11,7 +11,9 @@ from torch import Tensor
 
 __all__ = [
     "REDUCTIONS",
+    "are_classes",
     "check_arguments",
+    "check_class_numbers",
     "check_class_vector",
     "check_classes",
     "check_reduction",
@@ -101,10 +103,21 @@ def _refuse_device(logits: Tensor, target: Tensor) -> None:
     raise ValueError(f"target must be on the logits' device, {logits.device}; got {target.device}")
 
 
+def check_class_numbers(target: Tensor) -> None:
+    """Raise a TypeError unless a target consists of integers.
+
+    Parameters
+    ----------
+    target : Tensor
+    """
+    if target.dtype not in INTEGERS:
+        raise TypeError(f"target must hold class numbers, as int64; got {target.dtype}")
+
+
 def _check_soft_target(logits: Tensor, target: Tensor, supported: bool) -> None:
     """Check a target that does not consist of integers: class probabilities."""
     if not target.is_floating_point():
-        raise TypeError(f"target must hold class numbers, as int64; got {target.dtype}")
+        check_class_numbers(target)
     if not supported:
         raise TypeError(
             f"target must hold class numbers, as int64; got {target.dtype} (class probabilities "
@@ -210,6 +223,24 @@ def check_class_vector(
         )
 
 
+def are_classes(target: Tensor, n_classes: int) -> bool:
+    """Return whether all labels are class numbers.
+
+    Parameters
+    ----------
+    target : Tensor of int64, not empty
+        Labels that can be read.
+    n_classes : int
+        Labels go from 0 to ``n_classes - 1``.
+
+    Returns
+    -------
+    bool
+    """
+    lowest, highest = target.aminmax()
+    return bool(lowest.item() >= 0 and highest.item() < n_classes)
+
+
 def class_indices(
     target: Tensor, n_classes: int, ignore_index: int, traced: bool | None = None
 ) -> Tensor:
@@ -243,8 +274,7 @@ def class_indices(
         return target.masked_fill(target == ignore_index, 0)
     if target.numel() == 0:
         return target
-    lowest, highest = target.aminmax()
-    if lowest.item() >= 0 and highest.item() < n_classes and not 0 <= ignore_index < n_classes:
+    if not 0 <= ignore_index < n_classes and are_classes(target, n_classes):
         return target
     indices = target.masked_fill(target == ignore_index, 0)
     wrong = indices[(indices < 0) | (indices >= n_classes)]

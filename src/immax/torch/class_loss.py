@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from torch import Tensor, nn
+from torch import Tensor
 from torch.types import Device
 
+from immax.arrays import Array
 from immax.losses.spec import LossSpec
 from immax.torch.checks import check_classes, is_traced
+from immax.torch.count_states import CountsInState
 from immax.torch.functional import table_loss
 from immax.torch.links import table_log_proba
 from immax.torch.probabilities import Probabilities
@@ -23,7 +26,7 @@ from immax.torch.table import COLUMNS, Table, spec_columns
 __all__ = ["ClassLoss", "SpecLoss"]
 
 
-class ClassLoss(nn.Module):
+class ClassLoss(CountsInState):
     """The arguments of ``nn.CrossEntropyLoss`` that all losses of class numbers share.
 
     Parameters
@@ -73,9 +76,8 @@ class ClassLoss(nn.Module):
         saved_names = [name for name in state if name.startswith(prefix)]
         if not saved_names:
             return  # a checkpoint of cross-entropy: everything stays as it is
-        if saved_names == [prefix + "weight"] and self._buffers.get("weight") is None:
-            # The class weights of nn.CrossEntropyLoss.
-            self.class_weight = state[prefix + "weight"].detach().clone()
+        errors: list[str] = args[-1]
+        if saved_names == [prefix + "weight"] and self._knows(state[prefix + "weight"], errors):
             return
         # A schedule may have given class weights before the state was saved, or not yet.
         if state.get(prefix + "class_weight") is None:
@@ -85,6 +87,41 @@ class ClassLoss(nn.Module):
             if saved is not None and self._buffers[name] is None:
                 self._buffers[name] = torch.empty_like(saved)
         super()._load_from_state_dict(state, prefix, *args)
+
+    def _knows(self, saved: Tensor, errors: list[str]) -> bool:
+        """Deal with a state of weights alone: that of ``nn.CrossEntropyLoss(weight=…)``.
+
+        A method with class weights of its own keeps them. States that earlier versions saved of
+        it look the same, so that weights that are its own are taken for those.
+        """
+        own = self._buffers.get("weight")
+        if own is None:
+            self.class_weight = saved.detach().clone()
+        elif own.is_meta:
+            return False
+        elif not _are_equal(saved, own):
+            name = type(self).__name__
+            errors.append(
+                f"the checkpoint holds class weights alone, {_shown(saved)}, as that of "
+                f"nn.CrossEntropyLoss does; those of {name} itself are {_shown(own)}, and must "
+                "neither be replaced by them nor be multiplied with them unasked. Delete the "
+                f"entry from the checkpoint to keep those of {name}, or pass weight= to multiply; "
+                f"if it is of {name} with other class counts, make the loss with those"
+            )
+        return True
+
+
+def _are_equal(one: Tensor, other: Tensor) -> bool:
+    """Return whether weights are equal up to the rounding of the lower precision."""
+    precision = max(torch.finfo(weights.dtype).eps for weights in (one, other))
+    pair = one.to(other)
+    return pair.shape == other.shape and torch.allclose(pair, other, rtol=4 * precision, atol=0)
+
+
+def _shown(weights: Tensor) -> str:
+    """Return the first weights, for a message."""
+    some = ", ".join(f"{weight:.4g}" for weight in weights[:4].tolist())
+    return f"[{some}{', …' if len(weights) > 4 else ''}]"
 
 
 class SpecLoss(Probabilities, ClassLoss):
@@ -172,6 +209,29 @@ class SpecLoss(Probabilities, ClassLoss):
             spec.focus,
             spec.drop_rate,
         )
+
+    def current_spec(self) -> LossSpec:
+        """Return the spec of the buffers, which may have been edited or loaded since.
+
+        Returns
+        -------
+        LossSpec
+            With the numbers of ``spec`` in full precision where the buffers still hold them.
+        """
+        spec = self.spec
+        made, neutral = spec_columns(spec), LossSpec(np.ones(spec.n_classes))
+
+        def column(name: str) -> Array:
+            held, exact = self._buffers[name], np.asarray(getattr(spec, name))
+            if held is None:
+                return exact if made[name] is None else np.asarray(getattr(neutral, name))
+            held = held.detach().cpu()
+            if torch.equal(torch.tensor(exact, dtype=held.dtype), held):
+                return exact
+            return np.asarray(held.tolist())
+
+        columns: dict[str, Any] = {name: column(name) for name in COLUMNS}
+        return LossSpec(**columns, focus=spec.focus, drop_rate=spec.drop_rate, name=spec.name)
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         if self.n_classes is not None:

@@ -38,8 +38,11 @@ def class_counts(
     source : Dataset, DataLoader, Tensor or array-like of labels
         The labels of a data set are read from ``targets``, ``labels``, ``samples`` (pairs of a
         path and a label), a column of that name, the last tensor of a ``TensorDataset``, or the
-        parts of a ``Subset``, ``ConcatDataset`` or ``StackDataset``, without decoding a sample;
-        if there is none of these, from the samples themselves. A loader counts as its data set.
+        parts of a ``Subset``, ``ConcatDataset`` or ``StackDataset``, without decoding a sample,
+        and go through its ``target_transform``. If there is none of these, if there are more or
+        fewer of them than samples, or if they are those of another data set to which
+        ``__getattr__`` forwards, they are read from the samples themselves. A loader counts as
+        its data set.
     num_classes : int, optional
         The number of classes; the highest label plus one by default.
     ignore_index : int, optional

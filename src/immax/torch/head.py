@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from immax.torch.decisions import RuleLike
 from immax.torch.head_data import HeldOut, check_classes_present, checked_features
 from immax.torch.head_files import read_head, write_head
 from immax.torch.head_fits import HeadRecord, Margins, fit_catalogue, fit_immax
+from immax.torch.selection_checks import warn_of_fitted_features
 from immax.validation import check_choice
 
 __all__ = ["IMMAXHead"]
@@ -95,7 +96,7 @@ class IMMAXHead(nn.Linear):
         y: ArrayLike | Tensor,
         *,
         method: str = "immax",
-        selection: HeldOut | None = None,
+        selection: HeldOut | Literal["folds"] | None = None,
         margins: Margins = "search",
         lam: float | None = None,
         num_classes: int | None = None,
@@ -107,18 +108,20 @@ class IMMAXHead(nn.Linear):
         Parameters
         ----------
         features : array-like or Tensor of shape (n, d)
-            Features, such as those of ``collect_features``.
+            Features, such as those of ``collect_features``, of samples that the network was not
+            trained on; with ``selection``, or if nothing is chosen, also of training samples.
         y : array-like or Tensor of int, shape (n,)
             Class numbers; every class has a sample.
         method : str, default="immax"
             "immax" is ``IMMAXClassifierCV``, anything else a method of ``immax.losses.catalog``:
             "ce", "bs", "ldam", "la", "rw", …
-        selection : (features, y), or list of folds, optional
-            Samples that λ and margins are chosen on. If the network was trained on ``features``,
-            they must come from samples that it was not trained on. A list of (features, y,
-            held-out features, held-out y) is for cross-fitting: features of several networks,
-            each of which was trained without its held-out part. By default, cross-validation
-            within ``features``, which is right if the network was not trained on them.
+        selection : (features, y), list of folds or "folds", optional
+            Samples that λ, margins and other hyper-parameters are chosen on. If the network was
+            trained on ``features``, they must come from samples that it was not trained on. A list
+            of (features, y, held-out features, held-out y) is for cross-fitting: features of
+            several networks, each of which was trained without its held-out part. By default,
+            cross-validation within ``features``, which is right only if the network was not
+            trained on them; "folds" says that it was not.
         margins : "search", "equal", "theory", float or array-like, default="search"
             For "immax": what margins are, or the power of the class counts that they are.
         lam : float, optional
@@ -143,8 +146,19 @@ class IMMAXHead(nn.Linear):
         ------
         ValueError
             If a class has no samples, shapes do not fit, or an option makes no sense.
+
+        Warns
+        -----
+        UserWarning
+            If cross-validation within ``features`` chooses the smallest λ, and the head gets
+            99.5 % of them right, as happens with features of samples that the network was trained
+            on.
         """
         check_choice("method", method, tuple(METHODS))
+        declared = isinstance(selection, str)
+        if isinstance(selection, str):
+            check_choice("selection", selection, ("folds",))
+            selection = None
         data = checked_features(features, y, num_classes)
         check_classes_present(data)
         if one_logit and data.counts.size != 2:
@@ -155,6 +169,8 @@ class IMMAXHead(nn.Linear):
             fit = fit_catalogue(data, selection, method, lam, **options)
         else:
             raise ValueError(f"margins are for method='immax'; got method={method!r}")
+        if fit.record.selected_on == "folds" and lam is None and not declared:
+            warn_of_fitted_features(data, fit, options.get("lams"))
         weight, bias = torch.tensor(fit.coef), torch.tensor(fit.intercept)
         if len(weight) == 1 and not one_logit:
             weight, bias = torch.cat([-weight, weight]) / 2, torch.cat([-bias, bias]) / 2
@@ -238,12 +254,15 @@ class IMMAXHead(nn.Linear):
     def save(self, path: str | Path) -> None:
         """Write the head to a safetensors file, atomically; nothing is pickled.
 
+        Columns of the loss are written as the buffers of ``criterion`` hold them. ``rule`` and
+        ``record`` are those of the fit, also after ``load_state_dict``.
+
         Parameters
         ----------
         path : path
             The file to write.
         """
-        spec = self.criterion.spec
+        spec = self.criterion.current_spec()
         write_head(path, (self.weight, self.bias, spec, self.counts, self.rule, self.record))
 
     @classmethod

@@ -45,8 +45,9 @@ class HeadRecord:
         λ, chosen or given; None where there is no penalty.
     parameters : dict of str to float
         The power of the margins, or the hyper-parameters of the method.
-    selected_on : {"nothing", "folds", "held-out", "cross-fitted"}
-        The samples that λ and the margins were chosen on.
+    selected_on : {"nothing", "folds", "held-out", "cross-fitted", "loader"}
+        The samples that λ and the margins were chosen on; "loader" if it was all samples of the
+        loader, without folds, for a method that fits nothing to them.
     scoring : str
         By what they were chosen.
     score : float or None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import getattr_static
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -88,10 +89,10 @@ def labels_of(source: LabelSource) -> Array:
         raise TypeError(f"labels cannot be read from a dict; {WAY_OUT}")
     attribute = next((name for name in NAMES if getattr(source, name, None) is not None), None)
     if attribute is not None:
-        return labels_of(getattr(source, attribute))
+        return _as_yielded(source, attribute, labels_of(getattr(source, attribute)))
     columns = getattr(source, "column_names", None)
     if columns is not None:
-        return _labels_of_column(source, columns)
+        return _as_yielded(source, "column_names", _labels_of_column(source, columns))
     if isinstance(source, Dataset):
         return _labels_of_samples(source)
     return np.asarray(source)
@@ -168,13 +169,42 @@ def _labels_of_column(source: Any, columns: Sequence[str]) -> Array:
     return np.asarray(source[key])
 
 
+def _as_yielded(source: Any, attribute: str, labels: Array) -> Array:
+    """Return labels that a data set holds as its samples have them.
+
+    They are read from the samples if the attribute is one of another data set, to which
+    ``__getattr__`` forwards, or if there are more or fewer samples than labels.
+    """
+    is_its_own = getattr_static(source, attribute, None) is not None
+    if not is_its_own or (hasattr(source, "__len__") and len(source) != len(labels)):
+        return _read_samples(source)
+    transform = getattr(source, "target_transform", None)
+    if transform is None:
+        return labels
+    if labels.ndim != 1 or labels.dtype.kind not in "iub":
+        return _read_samples(source)
+    transformed = [transform(int(label)) for label in labels]
+    wrong = next((k for k, label in enumerate(transformed) if not _is_class(label)), None)
+    if wrong is not None:
+        raise TypeError(
+            f"target_transform of {type(source).__name__} makes {transformed[wrong]!r} of label "
+            f"{labels[wrong]}, which is no class number; {WAY_OUT}"
+        )
+    return np.array([int(label) for label in transformed])
+
+
 def _labels_of_samples(source: Any) -> Array:
     """Return the labels of pairs (path, label), or else of the samples themselves."""
-    name = type(source).__name__
     for attribute in PAIRS:
         pairs = getattr(source, attribute, None)
         if isinstance(pairs, Sequence) and pairs and _is_pair(pairs[0]):
-            return np.array([int(label) for _, label in pairs])
+            return _as_yielded(source, attribute, np.array([int(label) for _, label in pairs]))
+    return _read_samples(source)
+
+
+def _read_samples(source: Any) -> Array:
+    """Return the labels of the samples, each of which is read."""
+    name = type(source).__name__
     try:
         n = len(source)
     except TypeError as error:

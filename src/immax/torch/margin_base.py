@@ -40,7 +40,6 @@ class MarginLoss(ClassLoss):
 
     fixed_rho: Tensor
     total: Tensor
-    counts: tuple[float, ...] | None
 
     def __init__(
         self,

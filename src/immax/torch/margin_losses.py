@@ -10,6 +10,7 @@ from torch import Tensor
 from immax.torch.functional import table_loss
 from immax.torch.margin_base import MarginLoss, ProbabilityLoss
 from immax.torch.quick import quick_loss
+from immax.torch.routes import choose_quick_route
 from immax.torch.surrogates import (
     FORMS,
     immax_exponential_loss,
@@ -137,9 +138,10 @@ class IMMAXLoss(ProbabilityLoss):
         buffers = self._buffers  # without the cost of Module.__getattr__
         rho, weight = buffers.get("fixed_rho"), buffers["class_weight"]
         if rho is not None and weight is None and not self.label_smoothing and self.group is None:
-            loss = quick_loss(logits, target, rho, self.ignore_index, self.reduction)
-            if loss is not None:
-                return loss
+            reduction = self.reduction
+            route = choose_quick_route(logits, target, rho, self.ignore_index, reduction)
+            if route is not None:
+                return quick_loss(route, logits, target, rho, reduction)
         return table_loss(
             logits,
             target,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,25 +13,17 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from immax.arrays import Array
 from immax.losses.catalog import METHODS
 from immax.torch.features import Features, collect_features, device_of, evaluation_mode
 from immax.torch.head import IMMAXHead
 from immax.torch.head_data import check_classes_present, checked_features
 from immax.torch.head_layers import find_layer, layer_names, replace_layer, split_batch
 from immax.torch.rival_heads import crt_head, logit_adjusted_head, tau_normalized_head
+from immax.torch.selection_checks import check_selection, chooses
 from immax.validation import check_choice
 
 __all__ = ["refit_head"]
 
-REFUSED_ERROR = 0.005  # of the network on samples that λ would be selected on
-WARNED_ERROR = 0.05
-WAY_OUT = (
-    "λ and margins cannot be chosen on samples that the network was trained on, because it fits "
-    "them whatever they are. Pass samples that it was not trained on, refit_head(model, "
-    "held_out_loader) or refit_head(model, train_loader, selection=held_out_loader)"
-)
-NOT_TRAINED = "if the network was not trained on these samples, pass selection='folds'"
 Loader = DataLoader[Any] | Iterable[Any]
 
 
@@ -45,8 +38,9 @@ def refit_head(
 ) -> IMMAXHead:
     """Replace the last layer of a trained network by an exact fit to its features.
 
-    The features are the inputs of the layer. λ and the margins are chosen on samples that the
-    network was not trained on, for the log-loss unless ``scoring`` or ``aim`` says otherwise:
+    The features are the inputs of the layer. λ, margins and other hyper-parameters are chosen on
+    samples that the network was not trained on, for the log-loss unless ``scoring`` or ``aim``
+    says otherwise:
 
     - ``refit_head(model, held_out_loader)`` fits the head to held-out samples, and chooses by
       cross-validation among them;
@@ -54,7 +48,8 @@ def refit_head(
       and chooses on held-out ones.
 
     Given only samples that the network fits almost perfectly, which are probably those that it was
-    trained on, it refuses.
+    trained on, it refuses, unless nothing is left to choose: ``lam`` and ``margins`` given, or
+    ``lam`` and one value of each of ``method_params``, or ``tau``.
 
     Parameters
     ----------
@@ -64,8 +59,9 @@ def refit_head(
     loader : DataLoader or list of batches
         Labelled samples that the head is fitted to, as in ``collect_features``.
     selection : DataLoader, list of batches or "folds", optional
-        Samples that λ and margins are chosen on. "folds" says that the network was not trained on
-        the samples of ``loader``, and chooses by cross-validation among them.
+        Samples that λ, margins and other hyper-parameters are chosen on. "folds" says that the
+        network was not trained on the samples of ``loader``, and chooses by cross-validation among
+        them ("tau_norm", which fits nothing to them, on all of them).
     layer : str or nn.Module, default="auto"
         The linear layer to replace: by default the one that is called last, else by its name. A
         layer with one output is the logit of class 1.
@@ -84,14 +80,16 @@ def refit_head(
     Raises
     ------
     TypeError, ValueError
-        If there is no such layer, it is not linear, labels do not fit its outputs, or λ would be
-        chosen on samples that the network fits almost perfectly.
+        If there is no such layer, it is not linear, labels do not fit its outputs, or something
+        would be chosen on samples of ``loader`` of which the network gets 99.5 % right.
 
     Warns
     -----
     UserWarning
-        If the network changes the scores of the layer before it returns them; and if λ is chosen
-        on samples of which the network gets more than 95 % right.
+        If the network changes the scores of the layer before it returns them; and if something is
+        chosen on samples of which the network gets at least 95 % right, those of ``selection`` if
+        it does not get clearly more of ``loader`` right (two standard errors), as it would of
+        samples that it was trained on, or if it gets 99.5 % right.
 
     Examples
     --------
@@ -120,15 +118,16 @@ def refit_head(
         check_choice("selection", selection, ("folds",))
     elif selection is not None:
         held = collect_features(model, selection, old)
+    if chooses(method, options):
+        check_selection(old, (features, y), held, declared=selection is not None)
     if method in RIVALS:
         head = RIVALS[method](old, (features, y), held, options)
     else:
-        _check_selection(old, method, (features, y), held, selection is None, options)
         head = IMMAXHead.fit(
             features,
             y,
             method=method,
-            selection=held,
+            selection="folds" if held is None else held,
             num_classes=max(outputs, 2),
             one_logit=outputs == 1,
             **options,
@@ -190,39 +189,6 @@ def _same(output: Tensor, scores: Tensor) -> bool:
     return bool(torch.equal(output.reshape(-1), scores.reshape(-1)))
 
 
-def _check_selection(
-    old: nn.Linear,
-    method: str,
-    data: Features,
-    held: Features | None,
-    unsaid: bool,
-    options: Mapping[str, Any],
-) -> None:
-    """Refuse, or warn of, a selection on samples that the network was probably trained on."""
-    margins = options.get("margins", "search")
-    searched = method == "immax" and isinstance(margins, str) and margins == "search"
-    if options.get("lam") is not None and not searched and held is None:
-        return
-    X, y = data if held is None else held
-    error = float((_decisions(old, X) != y).mean())
-    found = f"the network gets {1 - error:.2%} of the {len(y)} samples right"
-    if held is not None and error <= REFUSED_ERROR:
-        warnings.warn(f"{found} of selection. {WAY_OUT}", UserWarning, stacklevel=3)
-    elif held is None and unsaid and error <= REFUSED_ERROR:
-        raise ValueError(f"{found}. {WAY_OUT}; {NOT_TRAINED}")
-    elif held is None and unsaid and error <= WARNED_ERROR:
-        warnings.warn(f"{found}. {WAY_OUT}; {NOT_TRAINED}", UserWarning, stacklevel=3)
-
-
-def _decisions(layer: nn.Linear, X: Array) -> Array:
-    weight = layer.weight.detach().float().cpu().numpy()
-    bias = 0.0 if layer.bias is None else layer.bias.detach().float().cpu().numpy()
-    scores = X @ weight.T + bias
-    if scores.shape[1] == 1:
-        return np.asarray(scores[:, 0] > 0, dtype=np.int64)
-    return np.asarray(scores.argmax(axis=1))
-
-
 Rival = Callable[[nn.Linear, Features, "Features | None", dict[str, Any]], IMMAXHead]
 
 
@@ -239,8 +205,11 @@ def _tau_norm(
 ) -> IMMAXHead:
     _refuse(old.out_features == 1, "tau_norm", "needs an output for each class")
     counts = np.bincount(data[1], minlength=old.out_features)
-    chosen_on = (data if held is None else held) if options.get("tau") is None else None
-    return tau_normalized_head(old, counts, selection=chosen_on, **options)
+    if held is not None or options.get("tau") is not None:
+        return tau_normalized_head(old, counts, selection=held, **options)
+    head = tau_normalized_head(old, counts, selection=data, **options)
+    head.record = replace(head.record, selected_on="loader")
+    return head
 
 
 def _logit_adjustment(

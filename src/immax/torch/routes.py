@@ -1,28 +1,35 @@
 """The choice of the code that computes a loss.
 
-All routes compute the same loss from the same validated arguments. ``choose_route`` takes the
-first row that applies, after ``IMMAXLoss`` has tried the quick one:
+All routes compute the same loss, and everything that decides among them is in this module.
+``IMMAXLoss`` asks ``choose_quick_route`` first, with arguments that nobody has checked; all other
+calls, and those that it has no route for, are checked and get that of ``choose_route``. The first
+row that applies is taken:
 
-===============  ===============================  ==============================================
-route            code                             when
-===============  ===============================  ==============================================
-(quick)          ``quick.quick_loss``             ``IMMAXLoss`` without class weights, on a CPU,
+================  ==============================  ==============================================
+route             code                            when
+================  ==============================  ==============================================
+QUICK_COMPILED    ``quick``, in Numba             ``IMMAXLoss`` without class weights, on a CPU,
                                                   up to a million logits in a matrix, margins
-                                                  that are known to be valid, nothing traced;
-                                                  means of 8,192 logits and more in Numba
-COMPOSITE        ``composite.composite_loss``     under ``torch.compile``, ``torch.export`` and
+                                                  that are known to be valid, labels that are
+                                                  all classes, nothing traced; means with a
+                                                  gradient of 8,192 logits and more
+QUICK_FUNCTION    ``quick``, an autograd          the same without Numba, of 196,608 logits and
+                  function                        more
+QUICK_OPERATIONS  ``quick``, in PyTorch           the same with fewer logits, without gradients,
+                                                  and for other reductions
+COMPOSITE         ``composite.composite_loss``    under ``torch.compile``, ``torch.export`` and
                                                   the transforms of ``torch.func``
-CROSS_ENTROPY    ``F.cross_entropy``              margins whose values are all one
-COMPOSITE        ``composite.composite_loss``     no gradient in the logits, or one in the table
+CROSS_ENTROPY     ``F.cross_entropy``             margins whose values are all one
+COMPOSITE         ``composite.composite_loss``    no gradient in the logits, or one in the table
                                                   or the class weights; label smoothing; small
                                                   batches; logits that are not a matrix; tensor
                                                   subclasses
-COMPILED         ``fused``, in Numba              on a CPU, with Numba
-OPERATIONS       ``fused``, in PyTorch            other devices, or without Numba
-===============  ===============================  ==============================================
+COMPILED          ``fused``, in Numba             on a CPU, with Numba
+OPERATIONS        ``fused``, in PyTorch           other devices, or without Numba
+================  ==============================  ==============================================
 
 The last two form the gradient in the forward pass. ``linear_immax_loss`` forms blocks of logits
-itself, and its blocks are always fused, except in the first row.
+itself, and its blocks are always fused, except under a compiler or a transform.
 """
 
 from __future__ import annotations
@@ -33,22 +40,79 @@ import torch
 from torch import Tensor
 
 from immax.compiled import has_numba
-from immax.torch.checks import PLAIN_TENSORS, is_traced
+from immax.torch.checks import PLAIN_TENSORS, REDUCTIONS, are_classes, is_traced
+from immax.torch.column_checks import known_to_be_valid
 from immax.torch.table import Table
 
-__all__ = ["Route", "choose_route"]
+__all__ = ["Route", "choose_quick_route", "choose_route"]
 
 FEWEST_ENTRIES = 2**17  # below, a Python function in the graph costs more than it saves
 FEWEST_ENTRIES_OF_MANY_OPERATIONS = 2**13  # the same with a focal exponent or dropped classes
+MOST_QUICK = 2**20  # entries above which checks take no time compared with the loss
+FEWEST_OF_QUICK_FUNCTION = 3 * 2**16  # as FEWEST_ENTRIES
+FEWEST_OF_QUICK_COMPILED = 2**13  # below, it saves too little to be worth its compilation
+IN_PARALLEL = range(2**15, 2**18)  # entries of which many threads of PyTorch make short work
+FEW_THREADS = 2  # for which one of compiled code is quicker
 
 
 class Route(Enum):
     """The ways to compute a loss; the module's docstring says when each is used."""
 
+    QUICK_COMPILED = auto()
+    QUICK_FUNCTION = auto()
+    QUICK_OPERATIONS = auto()
     CROSS_ENTROPY = auto()
     COMPOSITE = auto()
     COMPILED = auto()
     OPERATIONS = auto()
+
+
+def choose_quick_route(
+    logits: Tensor, target: Tensor, rho: Tensor, ignore_index: int, reduction: str
+) -> Route | None:
+    """Choose a route for IMMAX alone in the most frequent case, and None in any other.
+
+    That is a matrix of logits on a CPU in the margins' precision, labels that are all classes,
+    margins that were checked before and are not all one, and no compiler or transform at work.
+
+    Parameters
+    ----------
+    logits, target, rho, ignore_index, reduction
+        As in ``immax.torch.functional.immax_loss``; nothing of them has been checked.
+
+    Returns
+    -------
+    Route or None
+        One of ``immax.torch.quick``.
+    """
+    if is_traced():
+        return None
+    shape = logits.shape
+    if len(shape) != 2:
+        return None
+    n, c = shape
+    if (
+        logits.dtype is not rho.dtype
+        or not logits.is_cpu
+        or type(logits) not in PLAIN_TENSORS
+        or target.dtype is not torch.int64
+        or target.shape != (n,)
+        or not known_to_be_valid(rho, c)
+    ):
+        return None
+    entries = n * c
+    if not 0 < entries <= MOST_QUICK or reduction not in REDUCTIONS or 0 <= ignore_index < c:
+        return None
+    route = Route.QUICK_OPERATIONS
+    if reduction == "mean" and logits.requires_grad and torch.is_grad_enabled():
+        in_parallel = entries in IN_PARALLEL and torch.get_num_threads() > FEW_THREADS
+        if entries >= FEWEST_OF_QUICK_COMPILED and not in_parallel and has_numba():
+            from immax.compiled.softmax import are_classes as are_classes_compiled
+
+            return Route.QUICK_COMPILED if are_classes_compiled(target.numpy(), c) else None
+        if entries >= FEWEST_OF_QUICK_FUNCTION:
+            route = Route.QUICK_FUNCTION
+    return route if are_classes(target, c) else None
 
 
 def choose_route(
@@ -61,7 +125,7 @@ def choose_route(
     by_blocks: bool = False,
     traced: bool | None = None,
 ) -> Route:
-    """Choose how a loss is computed.
+    """Choose how a loss of validated arguments is computed.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from immax.torch.checks import check_class_vector, class_indices
+from immax.torch.checks import check_class_numbers, check_class_vector, class_indices
 from immax.torch.column_checks import check_margins
 
 __all__ = ["scale_features"]
@@ -65,6 +65,7 @@ def scale_features(
     True
     """
     check_margins(rho, features, len(rho))
+    check_class_numbers(target)
     if target.shape != features.shape[:-1]:
         raise ValueError(
             f"target must have shape {tuple(features.shape[:-1])}; got {tuple(target.shape)}"

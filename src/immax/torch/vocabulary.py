@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from immax.torch.call import Call
-from immax.torch.checks import check_reduction
+from immax.torch.checks import check_class_numbers, check_reduction, class_indices, is_readable
 from immax.torch.column_checks import check_margins
 from immax.torch.precision import result_dtype, working_dtype
 from immax.torch.processes import process_group
@@ -66,8 +66,11 @@ def vocab_parallel_immax_loss(
         If there are no processes.
     TypeError, ValueError
         If an argument is wrong; for a margin the message names the class.
+    IndexError
+        If a label is neither a class nor ``ignore_index``.
     """
     check_reduction(reduction)
+    check_class_numbers(target)
     if target.shape != logits.shape[:-1]:
         raise ValueError(
             f"target must have shape {tuple(logits.shape[:-1])} to go with logits of shape "
@@ -83,10 +86,13 @@ def vocab_parallel_immax_loss(
             f"{len(rho)} classes of rho; give first_class if processes have different numbers"
         )
     labels = target.reshape(-1).long()
-    indices = labels.masked_fill(labels == ignore_index, 0)
+    if is_readable(labels):
+        indices = class_indices(labels, len(rho), ignore_index)
+    else:  # the lookup of margins reports a label that is out of bounds
+        indices = labels.masked_fill(labels == ignore_index, 0)
     rows = logits.reshape(-1, columns)
     rows = rows.to(working_dtype(logits.dtype))
-    slopes = rho.to(rows.dtype).reciprocal()[indices].unsqueeze(1)
+    slopes = rho.to(rows.dtype).reciprocal().index_select(0, indices).unsqueeze(1)
     nll = _ShardedNLL.apply(rows * slopes, indices - first, processes)
     nll = nll.masked_fill(labels == ignore_index, 0)
     weights = None if weight is None else weight.to(rows.dtype)
