@@ -24,7 +24,7 @@ from immax.losses.risks import KinkedRisk, SmoothRisk
 from immax.penalties import make_penalty
 from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.solvers.problem import Risk, Solution
-from immax.validation import check_choice, check_positive, training_sample
+from immax.validation import check_choice, check_no_path, check_positive, training_sample
 
 __all__ = ["LinearClassifier", "Training", "TrainingData", "has_proba"]
 
@@ -229,6 +229,7 @@ class LinearClassifier(
             The samples with a positive weight, their loss and the problem.
         """
         self._check_parameters()
+        check_no_path(X)
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         data = self._training_data(X, labels, sample_weight)
         loss = self._make_loss(data)
@@ -287,6 +288,7 @@ class LinearClassifier(
             For two classes the score of ``classes_[1]``, else a score for each class.
         """
         check_is_fitted(self)
+        check_no_path(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores

@@ -34,7 +34,7 @@ from immax.search.rounds import SearchRounds
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
-from immax.validation import Sample, training_sample
+from immax.validation import Sample, check_no_path, training_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,6 +124,7 @@ class MarginSearch(
         """Return the norms of the features of the samples that have weight."""
 
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
+        check_no_path(X)
         return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _check_common(self) -> None:
