@@ -1,6 +1,7 @@
 """Parts on a cluster: sums in a tree, files that cannot be read, workers that are killed."""
 
 import os
+import re
 import signal
 import threading
 import time
@@ -65,6 +66,28 @@ def test_a_file_that_cannot_be_read_is_named(client, tmp_path):
     damaged.write_bytes(bytes(content))
     with pytest.raises(ValueError, match=r"partition 1 \(.*part1\.parquet\) cannot be read"):
         DaskIMMAXClassifier().fit(table[["x"]], table["y"])
+
+
+def fail_late(block, block_info=None):
+    """The first block fails after the last one."""
+    number = block_info[0]["chunk-location"][0]
+    if number != 1:
+        time.sleep(1.0 if number == 0 else 0.0)
+        raise ValueError(f"block {number} is broken")
+    return block
+
+
+def test_the_error_is_that_of_the_partition(client):
+    X, y = rows(2, 300)
+    data = da.from_array(X, chunks=(100, -1)).map_blocks(fail_late, dtype=float)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="cannot be read") as caught:
+            place_parts(client, data, da.from_array(y, chunks=100), None)
+        first, second = re.findall(r"(?:partition|block) (\d)", str(caught.value))
+        assert first == second
+    holes = da.from_array(np.where(X > 2, np.nan, X), chunks=(100, -1))
+    with pytest.raises(ValueError, match=r"^partition \d: Input X contains NaN"):
+        place_parts(client, holes, da.from_array(y, chunks=100), None)
 
 
 def slow_rows(block):

@@ -174,7 +174,8 @@ def place_parts(client: Client, X: Any, y: Any, weight: Any) -> DaskParts:
     except Exception as error:
         for number, future in enumerate(futures):
             if future.status == "error":
-                raise _named(number, blocks[number], error) from error
+                own = future.exception()
+                raise _named(number, blocks[number], own) from own
         raise
     return DaskParts(client, *_group(client, futures, sizes))
 

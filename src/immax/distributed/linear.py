@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.distributed.clients import resolve_client
-from immax.distributed.collections import check_collections, feature_names
+from immax.distributed.collections import align_collections, feature_names
 from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions
 from immax.distributed.parted_classifiers import FittedToParts, PartedBaseline, PartedIMMAX
@@ -47,7 +47,7 @@ class DaskLinear(LazyPredictions, FittedToParts):
         """
         self._check_parted()
         client = resolve_client(self.client)
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         self._fit_parts(place_parts(client, X, y, sample_weight))
         names = feature_names(X)
         if names is not None:
@@ -75,7 +75,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         "newton" adds up Hessians in every round, and "lbfgs" never; "auto" does so when there are
         up to 300 coefficients and the curvature of the sample does not serve.
-    tol, max_iter, random_state
+    tol, max_iter, random_state, warm_start
         As in IMMAXClassifier.
 
     Attributes
@@ -125,6 +125,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             loss,
@@ -143,6 +144,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
             tol=tol,
             max_iter=max_iter,
             random_state=random_state,
+            warm_start=warm_start,
         )
         self.client = client
 
@@ -156,7 +158,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
         As in BaselineClassifier.
     client : distributed.Client, optional
         By default the client in use. It is not pickled.
-    penalty, solver, tol, max_iter
+    penalty, solver, tol, max_iter, warm_start
         As in DaskIMMAXClassifier.
 
     Attributes
@@ -190,6 +192,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             method,
@@ -205,5 +208,6 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
             tol=tol,
             max_iter=max_iter,
             random_state=random_state,
+            warm_start=warm_start,
         )
         self.client = client

@@ -79,6 +79,11 @@ class PartedIMMAXCV(IMMAXClassifierCV):
             )
         if not self._omega(1 if self.groups is None else len(np.ravel(self.groups))).smooth:
             raise ValueError(f"rows in parts need penalty='l2'; got penalty={self.penalty!r}")
+        if self.memory is not None:
+            raise ValueError(
+                "memory must be None for rows in parts: results of folds are stored under a hash "
+                f"of their rows, which are not in one place; got {self.memory!r}"
+            )
         if not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
             raise ValueError(
                 "cv must be a number of folds, at least 2, for rows in parts: a hash of the row's "
