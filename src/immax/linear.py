@@ -21,6 +21,7 @@ from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
+from immax.penalties import Groups
 from immax.validation import check_choice
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
@@ -70,9 +71,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         over groups of features, each with its coefficients for all classes.
     l1_ratio : float, default=0.5
         The share of the l1 norm in penalty="elasticnet", from 0 to 1. With 0 it is "l2".
-    groups : array-like of shape (d,), optional
-        For penalty="group": a label for each feature. By default every feature is a group: all
-        classes use it, or none does.
+    groups : array-like of shape (d,), Series or dict, optional
+        For penalty="group": a label for each feature, in their order, or by name in a Series or a
+        dict. By default every feature is a group: all classes use it, or none does.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is
         ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
@@ -168,7 +169,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
         weights: str | ArrayLike | Mapping[Any, float] = "equal",
         rule: str = "score",
@@ -298,7 +299,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         rule: str = "score",
         costs: ArrayLike | None = None,
         fit_intercept: bool = True,

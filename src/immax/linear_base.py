@@ -21,7 +21,7 @@ from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
-from immax.penalties import make_penalty
+from immax.penalties import Groups, make_penalty
 from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.solvers.problem import Risk, Solution
 from immax.validation import check_choice, check_no_path, check_positive, training_sample
@@ -89,7 +89,7 @@ class LinearClassifier(
     # The defaults are for models of earlier versions.
     penalty: str = "l2"
     l1_ratio: float = 0.5
-    groups: ArrayLike | None = None
+    groups: Groups | None = None
     rule: str
     costs: ArrayLike | None
     fit_intercept: bool
@@ -233,7 +233,8 @@ class LinearClassifier(
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         data = self._training_data(X, labels, sample_weight)
         loss = self._make_loss(data)
-        omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1])
+        names = getattr(self, "feature_names_in_", None)
+        omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1], names)
         lam, intercept = float(self.lam), bool(self.fit_intercept)
         return Training(data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega))
 

@@ -171,7 +171,7 @@ def place_parts(client: Client, X: Any, y: Any, weight: Any) -> DaskParts:
     futures = client.compute(tasks)
     try:
         sizes = wait_for(client, client.map(_sizeof, futures, pure=False))
-    except Exception as error:
+    except Exception:
         for number, future in enumerate(futures):
             if future.status == "error":
                 own = future.exception()

@@ -14,6 +14,7 @@ from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions
 from immax.distributed.parted_classifiers import FittedToParts, PartedBaseline, PartedIMMAX
 from immax.linear import BaselineClassifier, IMMAXClassifier
+from immax.penalties import Groups
 
 __all__ = ["DaskBaselineClassifier", "DaskIMMAXClassifier"]
 
@@ -114,7 +115,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
         weights: str | ArrayLike | Mapping[Any, float] = "equal",
         rule: str = "score",
@@ -184,7 +185,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         rule: str = "score",
         costs: ArrayLike | None = None,
         fit_intercept: bool = True,

@@ -26,6 +26,7 @@ from immax.distributed.parts_fit import (
 from immax.distributed.row_losses import IMMAXRows
 from immax.distributed.samples import sampled_preconditioner, sampled_problem, sampled_start
 from immax.linear import ClassTerms, IMMAXClassifier
+from immax.penalties import make_penalty
 from immax.search.classifier import LABEL_TOL, PROBABILITY_TOL, IMMAXClassifierCV
 from immax.search.counted_family import CountedFamily
 from immax.search.exploration import explore_family
@@ -77,7 +78,7 @@ class PartedIMMAXCV(IMMAXClassifierCV):
                 "rows in parts need a smooth loss, 'logistic' or 'exponential'; "
                 "IMMAXClassifierCV searches with loss='hinge' in memory"
             )
-        if not self._omega(1 if self.groups is None else len(np.ravel(self.groups))).smooth:
+        if not make_penalty(self.penalty, self.l1_ratio, self.groups).smooth:
             raise ValueError(f"rows in parts need penalty='l2'; got penalty={self.penalty!r}")
         if self.memory is not None:
             raise ValueError(

@@ -14,6 +14,7 @@ from immax.distributed.collections import align_collections, feature_names
 from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions, has_local_proba
 from immax.distributed.parted_search import PartedIMMAXCV
+from immax.penalties import Groups
 from immax.search.base import EVIDENCE
 from immax.search.classifier import IMMAXClassifierCV
 from immax.search.families import MarginFamily
@@ -75,7 +76,7 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
         lams: ArrayLike | None = None,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         n_margins: int = 10,
         cv: int = 5,
         scoring: Any = "accuracy",

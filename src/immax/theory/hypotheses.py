@@ -144,7 +144,8 @@ def _in_blocks(
         norm = float(np.abs(W).sum() + np.abs(b).sum())
         return Hypothesis(scores, norm, _dual_squares(X, labels), W.size + b.size)
     if model.groups is not None:
-        labels = np.asarray(group_numbers(model.groups, X.shape[1]))
+        names = getattr(model, "feature_names_in_", None)
+        labels = np.asarray(group_numbers(model.groups, X.shape[1], names))
     norm = GroupNorm(labels).value(W) + float(np.linalg.norm(b))
     return Hypothesis(scores, norm, _dual_squares(X, labels), int(labels.max()) + 2)
 
