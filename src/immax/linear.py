@@ -60,7 +60,8 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         The surrogate Psi.
     form : {"auto", "sum", "max"}, default="auto"
         With three classes or more: "auto" takes the sum over the other classes for logistic
-        and exponential, and the maximum for the hinge.
+        and exponential, and the maximum for the hinge. With two classes the forms are the same.
+        With "max", ``predict_proba`` appears with a fit to two classes, not before.
     lam : float, default=1e-3
         The paper's lambda. With equal margins, which are one, scikit-learn's C is
         ``1 / (2 lam n)`` for penalty="l2" and ``1 / (lam n)`` for penalty="l1", where lam is also
@@ -215,9 +216,12 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     def _why_no_proba(self) -> str | None:
         if self.loss == "hinge":
             return "the hinge loss"
-        if self.form == "max" and len(getattr(self, "classes_", ())) != 2:
-            return "the max form"
-        return None
+        if self.form != "max":
+            return None
+        # What an estimator has before a fit it must have after it, whatever the data.
+        if not hasattr(self, "classes_"):
+            return "the max form (before a fit, and after one to three classes or more)"
+        return "the max form of three classes or more" if len(self.classes_) > 2 else None
 
     def _make_loss(self, data: TrainingData) -> ClassTerms:
         radii = (
