@@ -175,7 +175,7 @@ class LinearClassifier(
             )
             if iterations is not None:
                 iterations.close()
-            self._keep_fit(data.classes, loss, solution, n_features)
+            self.take_solution(data.classes, loss, solution, n_features)
         return self
 
     def _attributes(self, classes: Array, loss: L, theta: Array, n_features: int) -> dict[str, Any]:
@@ -193,8 +193,22 @@ class LinearClassifier(
             "n_features_used_": int(coef.any(axis=0).sum()),
         }
 
-    def _keep_fit(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
-        """Set all attributes at the end, so that a fit that fails leaves an earlier one."""
+    def take_solution(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
+        """Take the solution of the problem of a fit, wherever it was found.
+
+        All attributes are set at the end, so that a fit that fails leaves an earlier one.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (c,)
+            The labels, sorted.
+        loss : object
+            The loss, as ``training`` returns it.
+        solution : Solution
+            Of the problem of ``training``. A warning is given if it did not converge.
+        n_features : int
+            The number of features.
+        """
         for name, value in self._attributes(classes, loss, solution.theta, n_features).items():
             setattr(self, name, value)
         self.objective_ = solution.objective

@@ -67,7 +67,7 @@ class FittedToParts(CallbackSupport):
             solution = minimise_parts(self, data, rows, start)
             self.n_features_in_ = data.n_features
             self.n_rounds_ = data.parts.n_rounds
-            self._keep_fit(data.classes, loss, solution, data.n_features)  # type: ignore[attr-defined]
+            self.take_solution(data.classes, loss, solution, data.n_features)  # type: ignore[attr-defined]
         return self
 
 

@@ -163,15 +163,14 @@ class PartedIMMAXCV(IMMAXClassifierCV):
             model.n_features_in_ = grid.data.n_features
             if names is not None:
                 model.feature_names_in_ = names
-            model._keep_fit(grid.data.classes, terms, solution, grid.data.n_features)
+            model.take_solution(grid.data.classes, terms, solution, grid.data.n_features)
             return model
 
         self.best_estimator_ = self.probability_estimator_ = fitted(self.best_index_)
         cells = table.cells[self.best_index_], table.cells[self.probability_index_]
         if cells[0][:2] != cells[1][:2]:
             self.probability_estimator_ = fitted(self.probability_index_)
-        for name in self._copied:
-            setattr(self, name, getattr(self.best_estimator_, name))
+        self.take_fit()
 
 
 def _check_folds(data: PartedData) -> None:

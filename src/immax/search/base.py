@@ -307,6 +307,14 @@ class MarginSearch(
         self.probability_estimator_ = self.best_estimator_
         if (i, j) != table.cells[self.best_index_][:2]:
             self.probability_estimator_ = fitted(self.probability_index_, rule)
+        self.take_fit()
+
+    def take_fit(self) -> None:
+        """Take over the coefficients and other fitted attributes of ``best_estimator_``.
+
+        ``fit`` does so at the end. It is for those who replace ``best_estimator_`` afterwards, for
+        example by a fit of the same parameters to more rows.
+        """
         for name in self._copied:
             setattr(self, name, getattr(self.best_estimator_, name))
 
