@@ -132,8 +132,9 @@ class _Curve:
     def best(
         self, factor: float, square: float, others: float, confidence: _Confidence, rest: float
     ) -> tuple[float, float]:
-        """Return the best margin, and its loss, confidence and ``factor sqrt(others + square/rho^2)``.
+        """Return the best margin, and the sum of its terms of the bound.
 
+        They are the loss, the confidence term and ``factor sqrt(others + square/rho^2)``;
         ``rest`` are the log-log terms of the other classes.
         """
         # With t = 1 / rho: the slope of factor sqrt(others + square t^2) is that of sums t.
