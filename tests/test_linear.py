@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -232,8 +233,25 @@ def test_no_probabilities_where_the_loss_has_none(model):
 
 def test_two_classes_in_the_max_form_have_probabilities(binary):
     X, y = binary
-    a, b = (IMMAXClassifier(form=form).fit(X, y) for form in ("max", "sum"))
-    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X))
+    a, b = (IMMAXClassifier(form=form) for form in ("max", "sum"))
+    assert not hasattr(a, "predict_proba")  # a fit to three classes would not have it
+    assert not hasattr(a, "predict_log_proba")
+    np.testing.assert_allclose(a.fit(X, y).predict_proba(X), b.fit(X, y).predict_proba(X))
+    assert not hasattr(clone(a), "predict_proba")
+    assert hasattr(b, "predict_proba")
+    assert hasattr(clone(b), "predict_proba")
+    a.fit(*load_iris(return_X_y=True))
+    assert not hasattr(a, "predict_proba")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_meta_estimators_take_scores_of_the_max_form(n_classes):
+    """They look for methods before the fit, when the number of classes is not known."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    stacked = StackingClassifier([("max", IMMAXClassifier(form="max"))], cv=2).fit(X, y)
+    assert stacked.stack_method_ == ["decision_function"]
+    assert stacked.score(X, y) > 0.8
 
 
 # --- what goes in ----------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 """Labels and their codes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from immax.validation import class_codes
+from immax import BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax.validation import check_no_path, class_codes
 
 LABELS = {
     "int8 from end to end": np.array([-128, 127, 5, -128] * 100, np.int8),
@@ -36,3 +39,14 @@ def test_one_class_is_refused(y):
 def test_numbers_with_fractions_are_refused():
     with pytest.raises(ValueError, match="continuous"):
         class_codes(np.array([0.5, 1.5, 2.25]))
+
+
+@pytest.mark.parametrize("kind", [IMMAXClassifier, BaselineClassifier, IMMAXClassifierCV])
+@pytest.mark.parametrize("path", ["folder", Path("folder")])
+def test_a_path_is_no_table(kind, path):
+    with pytest.raises(TypeError, match=r"got the path 'folder'.*StreamIMMAXClassifier"):
+        kind().fit(path, "y")
+    model = kind().fit(np.arange(40.0)[:, None], np.arange(40) % 3 > 0)
+    with pytest.raises(TypeError, match="got the path 'folder'"):
+        model.predict(path)
+    check_no_path(np.ones(3))

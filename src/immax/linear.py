@@ -21,6 +21,7 @@ from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
+from immax.penalties import Groups
 from immax.validation import check_choice
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
@@ -59,7 +60,8 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         The surrogate Psi.
     form : {"auto", "sum", "max"}, default="auto"
         With three classes or more: "auto" takes the sum over the other classes for logistic
-        and exponential, and the maximum for the hinge.
+        and exponential, and the maximum for the hinge. With two classes the forms are the same.
+        With "max", ``predict_proba`` appears with a fit to two classes, not before.
     lam : float, default=1e-3
         The paper's lambda. With equal margins, which are one, scikit-learn's C is
         ``1 / (2 lam n)`` for penalty="l2" and ``1 / (lam n)`` for penalty="l1", where lam is also
@@ -70,9 +72,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         over groups of features, each with its coefficients for all classes.
     l1_ratio : float, default=0.5
         The share of the l1 norm in penalty="elasticnet", from 0 to 1. With 0 it is "l2".
-    groups : array-like of shape (d,), optional
-        For penalty="group": a label for each feature. By default every feature is a group: all
-        classes use it, or none does.
+    groups : array-like of shape (d,), Series or dict, optional
+        For penalty="group": a label for each feature, in their order, or by name in a Series or a
+        dict. By default every feature is a group: all classes use it, or none does.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is
         ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
@@ -168,7 +170,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
         weights: str | ArrayLike | Mapping[Any, float] = "equal",
         rule: str = "score",
@@ -214,9 +216,12 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     def _why_no_proba(self) -> str | None:
         if self.loss == "hinge":
             return "the hinge loss"
-        if self.form == "max" and len(getattr(self, "classes_", ())) != 2:
-            return "the max form"
-        return None
+        if self.form != "max":
+            return None
+        # What an estimator has before a fit it must have after it, whatever the data.
+        if not hasattr(self, "classes_"):
+            return "the max form (before a fit, and after one to three classes or more)"
+        return "the max form of three classes or more" if len(self.classes_) > 2 else None
 
     def _make_loss(self, data: TrainingData) -> ClassTerms:
         radii = (
@@ -298,7 +303,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         rule: str = "score",
         costs: ArrayLike | None = None,
         fit_intercept: bool = True,

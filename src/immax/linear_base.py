@@ -21,10 +21,10 @@ from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
-from immax.penalties import make_penalty
+from immax.penalties import Groups, make_penalty
 from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.solvers.problem import Risk, Solution
-from immax.validation import check_choice, check_positive, training_sample
+from immax.validation import check_choice, check_no_path, check_positive, training_sample
 
 __all__ = ["LinearClassifier", "Training", "TrainingData", "has_proba"]
 
@@ -89,7 +89,7 @@ class LinearClassifier(
     # The defaults are for models of earlier versions.
     penalty: str = "l2"
     l1_ratio: float = 0.5
-    groups: ArrayLike | None = None
+    groups: Groups | None = None
     rule: str
     costs: ArrayLike | None
     fit_intercept: bool
@@ -175,7 +175,7 @@ class LinearClassifier(
             )
             if iterations is not None:
                 iterations.close()
-            self._keep_fit(data.classes, loss, solution, n_features)
+            self.take_solution(data.classes, loss, solution, n_features)
         return self
 
     def _attributes(self, classes: Array, loss: L, theta: Array, n_features: int) -> dict[str, Any]:
@@ -193,8 +193,22 @@ class LinearClassifier(
             "n_features_used_": int(coef.any(axis=0).sum()),
         }
 
-    def _keep_fit(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
-        """Set all attributes at the end, so that a fit that fails leaves an earlier one."""
+    def take_solution(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
+        """Take the solution of the problem of a fit, wherever it was found.
+
+        All attributes are set at the end, so that a fit that fails leaves an earlier one.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (c,)
+            The labels, sorted.
+        loss : object
+            The loss, as ``training`` returns it.
+        solution : Solution
+            Of the problem of ``training``. A warning is given if it did not converge.
+        n_features : int
+            The number of features.
+        """
         for name, value in self._attributes(classes, loss, solution.theta, n_features).items():
             setattr(self, name, value)
         self.objective_ = solution.objective
@@ -229,10 +243,12 @@ class LinearClassifier(
             The samples with a positive weight, their loss and the problem.
         """
         self._check_parameters()
+        check_no_path(X)
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         data = self._training_data(X, labels, sample_weight)
         loss = self._make_loss(data)
-        omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1])
+        names = getattr(self, "feature_names_in_", None)
+        omega = make_penalty(self.penalty, self.l1_ratio, self.groups, data.X.shape[1], names)
         lam, intercept = float(self.lam), bool(self.fit_intercept)
         return Training(data, loss, Problem(data.X, self._risk(loss, data), lam, intercept, omega))
 
@@ -287,6 +303,7 @@ class LinearClassifier(
             For two classes the score of ``classes_[1]``, else a score for each class.
         """
         check_is_fitted(self)
+        check_no_path(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores

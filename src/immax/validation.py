@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from immax.arrays import Array, Features, Vector
 __all__ = [
     "Sample",
     "check_choice",
+    "check_no_path",
     "check_positive",
     "class_codes",
     "nearest",
@@ -61,6 +63,27 @@ def check_positive(name: str, value: object) -> None:
     """
     if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
+
+
+def check_no_path(X: object) -> None:
+    """Raise an error if features are the name of a file or folder.
+
+    Parameters
+    ----------
+    X : object
+        What was passed as features.
+
+    Raises
+    ------
+    TypeError
+        If it is a string or a path.
+    """
+    if isinstance(X, (str, PathLike)):
+        raise TypeError(
+            f"X must be an array or a data frame; got the path {str(X)!r}. "
+            "immax.distributed.StreamIMMAXClassifier and StreamIMMAXClassifierCV fit Parquet files "
+            "and folders; predictions need their rows, for example from pandas.read_parquet"
+        )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

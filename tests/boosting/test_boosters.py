@@ -1,6 +1,7 @@
 """Boosters of the libraries themselves."""
 
 import json
+import pickle
 
 import lightgbm
 import numpy as np
@@ -82,10 +83,22 @@ def test_raw_boosters_of_files_have_scores_that_go_with_the_margins(c, tmp_path)
 @pytest.mark.parametrize("c", [2, 3])
 def test_a_plain_xgbclassifier_refuses_our_files(c, tmp_path):
     X, y = data(c)
-    xgb(X, y).save_model(tmp_path / "model.json")
-    # XGBoost before 3.2 raises another TypeError with newer versions of scikit-learn.
-    with pytest.raises(TypeError, match=r"got: IMMAXXGBClassifier|_estimator_type"):
-        xgboost.XGBClassifier().load_model(tmp_path / "model.json")
+    model, file = xgb(X, y), tmp_path / "model.json"
+    expected = model.predict_proba(X)
+    again = IMMAXXGBClassifier(n_jobs=1)
+    for save in (model.save_model, model.get_booster().save_model):
+        save(file)
+        # XGBoost before 3.2 raises another TypeError with newer versions of scikit-learn.
+        with pytest.raises(TypeError, match=r"got: IMMAXXGBClassifier|_estimator_type"):
+            xgboost.XGBClassifier().load_model(file)
+        again.load_model(file)
+        np.testing.assert_array_equal(again.predict_proba(X), expected)
+        again.get_booster().save_model(file)
+        with pytest.raises(TypeError, match=r"got: IMMAXXGBClassifier|_estimator_type"):
+            xgboost.XGBClassifier().load_model(file)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).predict_proba(X), expected)
+    more = IMMAXXGBClassifier(n_estimators=5, n_jobs=1).fit(X, y, xgb_model=model.get_booster())
+    assert more.get_booster().num_boosted_rounds() > model.get_booster().num_boosted_rounds()
 
 
 def test_early_stopping_is_taken_into_account():

@@ -332,6 +332,8 @@ def test_class_weights_are_refused(kind):
         IMMAXLGBMClassifier: {
             "scale_pos_weight": 3,
             "class_weight": "balanced",
+            "pos_bagging_fraction": 0.9,
+            "neg_subsample": np.float64(0.5),
             "is_unbalance": True,
             "unbalance": True,
         },
@@ -339,6 +341,7 @@ def test_class_weights_are_refused(kind):
             "scale_pos_weight": 3,
             "class_weight": "balanced",
             "class_weights": [1, 2],
+            "neg_bagging": 0.1,
             "auto_class_weights": "Balanced",
             "is_unbalance": True,
         },
@@ -346,6 +349,9 @@ def test_class_weights_are_refused(kind):
     for name, value in names.items():
         with pytest.raises(ValueError, match=f"{name} is not supported: the link"):
             make(kind, **{name: value}).fit(X, y)
+    name = "class_weights" if kind is IMMAXCatBoostClassifier else "class_weight"
+    with pytest.raises(ValueError, match=rf"{name} is not supported: .* got {name}=array"):
+        make(kind, **{name: np.array([1.0, 5.0])}).fit(X, y)
     make(kind, scale_pos_weight=1, class_weight=None).fit(X, y)  # no weight at all
     with pytest.raises(ValueError, match="class_weight is not supported: the link"):
         make(kind).set_params(class_weight="balanced").fit(X, y)

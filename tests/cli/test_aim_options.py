@@ -16,6 +16,8 @@ CLASSES = np.array(["fraud", "ok"])
         ({}, "accuracy", None),
         ({"metric": "log_loss"}, "log_loss", None),
         ({"aim": "mcc"}, "mcc", None),
+        ({"metric": "kappa"}, "kappa", None),
+        ({"metric": "jaccard"}, "jaccard", None),
         ({"aim": "f2"}, "accuracy", FBeta(2.0)),
         ({"aim": "recall at precision 0.9"}, "accuracy", RecallAt(0.9)),
         ({"aim": "precision_at_recall=0.8"}, "accuracy", PrecisionAt(0.8)),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from immax.distributed.collections import (
+    align_collections,
     check_collections,
     count_classes,
     encode_labels,
@@ -107,12 +108,28 @@ def test_results_have_the_kind_of_the_features():
 def test_what_is_refused():
     X = da.from_array(FRAME.to_numpy(), chunks=((3, 4), (1, 1)))
     y = da.from_array(Y, chunks=((3, 4),))
-    assert check_collections(X, ("y", y), ("sample_weight", None)).numblocks == (2, 1)
-    with pytest.raises(TypeError, match=r"X must be a Dask array.*got DataFrame.*in memory"):
+    assert check_collections(X).numblocks == (2, 1)
+    with pytest.raises(TypeError, match=r"got DataFrame: for data in memory, .* without Dask"):
         check_collections(FRAME)
-    with pytest.raises(TypeError, match="y must be a Dask array or series; got ndarray"):
-        check_collections(X, ("y", Y))
-    with pytest.raises(ValueError, match="the 2 partitions of X; got 1 and 1"):
-        check_collections(X, ("y", y.rechunk(-1)))
     with pytest.raises(ValueError, match="two dimensions; got 1"):
         check_collections(y)
+    with pytest.raises(TypeError, match="y must be a Dask array or series; got ndarray"):
+        align_collections(X, Y)
+    with pytest.raises(ValueError, match="y must have one dimension; got 2"):
+        align_collections(X, X)
+    with pytest.raises(ValueError, match="X and labels must have as many rows; got 7 and 6"):
+        align_collections(X, y[:6], name="labels")
+    with pytest.raises(ValueError, match=r"the 2 partitions of X; got 3\. .*compute_chunk_sizes"):
+        align_collections(X, columns("unknown")[0])
+
+
+def test_columns_get_the_partitions_of_the_features():
+    X = da.from_array(FRAME.to_numpy(), chunks=((3, 4), (1, 1)))
+    rows, y, weight = align_collections(X, da.from_array(Y, chunks=2), da.from_array(WEIGHT))
+    assert rows.chunks == ((3, 4), (2,))
+    assert y.chunks == weight.chunks == ((3, 4),)
+    assert y.compute(scheduler="sync").tolist() == Y.tolist()
+    unknown = columns("unknown")[0]
+    known = unknown.compute_chunk_sizes()
+    assert align_collections(X, known)[1].chunks == ((3, 4),)
+    assert align_collections(X, y)[1:] == [y, None]

@@ -67,6 +67,21 @@ def test_a_file_that_cannot_be_read_is_named(client, tmp_path):
         DaskIMMAXClassifier().fit(table[["x"]], table["y"])
 
 
+def wait_for_the_last(client, futures):
+    """Raise the error of the last part, after all of them have failed."""
+    distributed.wait(futures)
+    raise futures[-1].exception()
+
+
+def test_the_error_is_that_of_the_partition(client, monkeypatch):
+    X, y = rows(2, 300)
+    X[::150, 0] = np.nan  # in the first partition and in the second
+    X[299, 1] = np.inf
+    monkeypatch.setattr(dask_parts, "wait_for", wait_for_the_last)
+    with pytest.raises(ValueError, match=r"^partition 0: Input X contains NaN"):
+        place_parts(client, da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100), None)
+
+
 def slow_rows(block):
     time.sleep(0.3)
     return block

@@ -11,8 +11,12 @@ from parted_cases import rows
 from scipy import sparse
 from sklearn.base import clone
 
-from immax import BaselineClassifier, IMMAXClassifier
-from immax.distributed import DaskBaselineClassifier, DaskIMMAXClassifier
+from immax import BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax.distributed import (
+    DaskBaselineClassifier,
+    DaskIMMAXClassifier,
+    DaskIMMAXClassifierCV,
+)
 from immax.io import load_model, save_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:Dask currently has limited support")
@@ -130,3 +134,24 @@ def test_what_is_refused(client):
     model = DaskIMMAXClassifier().fit(data, labels)
     with pytest.raises(ValueError, match="X has 3 features; the model has 8"):
         model.predict(data[:, :3])
+
+
+def test_labels_may_be_in_other_chunks(client):
+    X, y = rows(2, 400)
+    data = da.from_array(X, chunks=(100, -1))
+    model = DaskIMMAXClassifier().fit(data, da.from_array(y, chunks=133))
+    expected = DaskIMMAXClassifier().fit(data, da.from_array(y, chunks=100))
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert model.score(data, da.from_array(y, chunks=133)) == (model.to_local().score(X, y))
+
+
+@pytest.mark.parametrize(
+    ("dask", "local"),
+    [
+        (DaskIMMAXClassifier, IMMAXClassifier),
+        (DaskBaselineClassifier, BaselineClassifier),
+        (DaskIMMAXClassifierCV, IMMAXClassifierCV),
+    ],
+)
+def test_parameters_are_those_of_the_local_estimators(dask, local):
+    assert dask().get_params() == {**local().get_params(), "client": None}

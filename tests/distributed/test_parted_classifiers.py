@@ -5,6 +5,7 @@ import pytest
 from parted_cases import cut, rows
 
 from immax import BaselineClassifier, IMMAXClassifier
+from immax.distributed import minimisation
 from immax.distributed.parted_classifiers import PartedBaseline, PartedIMMAX
 from immax.losses.catalog import METHODS
 
@@ -49,6 +50,25 @@ def test_every_method_of_the_catalogue(method, c):
     assert_same(model, local)
     assert model.spec_ == local.spec_
     assert (model.gap_ is None) == (local.gap_ is None)
+
+
+@pytest.mark.parametrize("kind", [PartedIMMAX, PartedBaseline])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_warm_starts(kind, intercept, monkeypatch):
+    X, y = rows(3, 1500)
+    model = kind(tol=1e-10, warm_start=True, fit_intercept=intercept)._fit_parts(cut(X, y))
+    coef, sampled = model.coef_, []
+    own = minimisation.sampled_start
+    monkeypatch.setattr(
+        minimisation, "sampled_start", lambda *args: sampled.append(args) or own(*args)
+    )
+    model._fit_parts(cut(X, y))
+    assert not sampled
+    assert model.n_iter_ <= 1
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-5)
+    model._fit_parts(cut(*rows(2, 600)))  # other classes
+    assert sampled
+    assert model.coef_.shape[0] == 1
 
 
 def test_single_precision_and_no_biases():

@@ -69,6 +69,7 @@ def test_what_is_refused():
         ({"loss": "hinge"}, "need a smooth loss"),
         ({"penalty": "l1"}, "need penalty='l2'; got penalty='l1'"),
         ({"n_margins": 0}, "n_margins must be"),
+        ({"memory": "cache"}, "memory must be None for rows in parts: .* got 'cache'"),
     ]:
         with pytest.raises(ValueError, match=message):
             PartedIMMAXCV(**params)._check_parted()

@@ -19,6 +19,7 @@ from immax.evaluation.estimators import (
     make_estimator,
     network_spec,
 )
+from immax.evaluation.kernel_methods import penalty_values
 from immax.evaluation.metrics import METRICS
 from immax.evaluation.selection import Selection
 
@@ -238,3 +239,9 @@ def test_known_methods():
     assert known_methods("surface") == ("immax",)
     assert set(known_methods("resnet8")) <= set(known_methods("linear")) | {"immax"}
     assert all(known_methods(model) for model in MODELS)
+
+
+def test_values_of_c_are_those_of_stored_results():
+    """They are part of what results in stores mean: no version may change them."""
+    assert penalty_values(2) == [4 * C for C in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)]
+    assert penalty_values(3) == [9 * C for C in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)]

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV
 
+from immax.decisions import AIMS
 from immax.evaluation.metrics import (
     METRICS,
     expected_calibration_error,
@@ -57,6 +58,9 @@ def test_measures_agree_with_scikit_learn():
     assert values["balanced_accuracy"] == pytest.approx(expected)
     assert values["f1"] == values["macro_f1"]
     assert values["mcc"] == pytest.approx(reference.matthews_corrcoef(y, labels))
+    assert values["kappa"] == pytest.approx(reference.cohen_kappa_score(y, labels))
+    expected = reference.jaccard_score(y, labels, average="macro")
+    assert values["jaccard"] == pytest.approx(expected)
     assert values["macro_f1"] == pytest.approx(reference.f1_score(y, labels, average="macro"))
     assert values["log_loss"] == pytest.approx(reference.log_loss(y, proba))
     expected = reference.average_precision_score(np.eye(3)[y], proba, average="macro")
@@ -105,6 +109,7 @@ def test_metrics_of_two_classes_are_those_of_the_rarer():
     y, labels = np.array([0, 0, 1, 1, 1, 1, 1]), np.array([0, 1, 0, 1, 1, 1, 1])
     values = measure(y, labels, None, 2)
     assert values["f1"] == pytest.approx(reference.f1_score(y, labels, pos_label=0))
+    assert values["jaccard"] == pytest.approx(reference.jaccard_score(y, labels, pos_label=0))
     assert values["cost_10_to_1"] == pytest.approx((10 + 1) / 7)
     assert values["gmean"] == pytest.approx(np.sqrt(1 / 2 * 4 / 5))
 
@@ -157,3 +162,25 @@ def test_the_rare_class_is_that_of_the_training_data():
     expected = reference.average_precision_score(y == 0, proba[:, 0])
     assert values["average_precision"] == pytest.approx(expected)
     assert METRICS["ece"].for_counts(counts) is METRICS["ece"].compute
+
+
+ALIASES = {
+    "f1_macro": "macro_f1",
+    "matthews_corrcoef": "mcc",
+    "neg_log_loss": "log_loss",
+    "jaccard_macro": "jaccard",
+    "f1_micro": "accuracy",
+}
+"""Aims that another metric judges: by scikit-learn's name, or for three classes or more."""
+FOR_THE_SEARCH = {"f2", "f0.5"}
+"""Aims without a metric of their own: ``--aim`` takes them."""
+OF_COUNTS = {"cost_10_to_1"}
+"""Metrics whose aim depends on the class counts alone, and has no name."""
+
+
+def test_metrics_of_labels_are_aims_and_aims_are_metrics():
+    judged = {name for name, metric in METRICS.items() if metric.make_aim is not None}
+    assert judged - OF_COUNTS == set(AIMS) - set(ALIASES) - FOR_THE_SEARCH
+    assert set(ALIASES.values()) <= judged
+    for name in judged - OF_COUNTS:
+        assert METRICS[name].make_aim(np.array([5, 3])) == AIMS[name]()

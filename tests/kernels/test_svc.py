@@ -379,7 +379,7 @@ def test_a_certificate(kernel, n_classes):
 
     model = IMMAXSVC(kernel, coef0=1.0).fit(X, y)
     found = certificate(model, X, y)
-    options = {} if callable(kernel) else {"gamma": model._gamma, "coef0": 1.0, "degree": 3}
+    options = {} if callable(kernel) else {"gamma": model.gamma_, "coef0": 1.0, "degree": 3}
     K = (
         pairwise_kernels(X, metric=kernel, filter_params=True, **options)
         if options

@@ -35,6 +35,16 @@ def test_the_hinge(c):
     assert problem.weights(solve(replace(problem, lam=0.99 * lam)).theta).any()
 
 
+@pytest.mark.parametrize("omega", [L1Norm(), ElasticNet(0.3), GroupNorm(np.arange(6) // 2)])
+def test_a_loss_that_bends_between_its_kinks(omega):
+    problem = replace(make_problem("exponential-max", 3, n=40), omega=omega)
+    lam = strongest_lam(problem)
+    above = solve(replace(problem, lam=(1 + 3e-6) * lam), tol=1e-11, max_iter=5000)
+    below = solve(replace(problem, lam=(1 - 3e-5) * lam), tol=1e-11, max_iter=5000)
+    assert not problem.weights(above.theta).any()
+    assert problem.weights(below.theta).any()
+
+
 def test_features_that_say_nothing():
     problem = replace(make_problem("immax", 2), omega=L1Norm())
     assert strongest_lam(replace(problem, X=np.ones_like(problem.X))) <= 1e-12

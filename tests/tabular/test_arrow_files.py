@@ -68,3 +68,17 @@ def test_files_of_a_folder_must_have_the_same_columns(tmp_path):
     pa.parquet.write_table(TABLE.select(["b"]), tmp_path / "2.parquet")
     with pytest.raises(WrongCall, match=r"2.parquet and .*1.parquet have different columns"):
         open_table(tmp_path)
+
+
+def test_a_column_of_a_folder_and_of_its_files_is_refused(tmp_path):
+    (tmp_path / "a=1").mkdir()
+    pa.parquet.write_table(TABLE.select(["a"]), tmp_path / "a=1" / "1.parquet")
+    with pytest.raises(WrongCall, match=r"'a' is in .*1.parquet, and in the name of its folder"):
+        open_table(tmp_path)
+
+
+def test_missing_values_and_signs_in_names_of_folders(tmp_path):
+    for name in ("k=a%2Fb", "k=__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / name).mkdir()
+        pa.parquet.write_table(TABLE.select(["a"]).slice(0, 1), tmp_path / name / "1.parquet")
+    assert open_table(tmp_path).cells()["k"].to_pylist() == [None, "a/b"]

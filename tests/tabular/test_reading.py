@@ -21,6 +21,7 @@ from immax.tabular import (
     read_labelled,
     read_training_table,
 )
+from immax.tabular.streamed_table import open_streamed
 
 
 def german(cents):
@@ -187,3 +188,19 @@ def test_what_is_missing(tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n1,DE\n2,NA\n")
     notices = read_training_table(tmp_path / "t.csv", "y").notices
     assert any("'NA' is read as a class" in notice for notice in notices)
+
+
+def test_columns_of_two_types_in_files_of_a_folder_are_refused(tmp_path):
+    rows = {"a": list(range(40)), "b": [0.5, 2.0] * 20, "y": [0, 1] * 20}
+    pa.parquet.write_table(pa.table(rows), tmp_path / "1.parquet")
+    changed = pa.table({**rows, "a": list(map(str, rows["a"]))})
+    pa.parquet.write_table(changed, tmp_path / "2.parquet")
+    message = "'a' holds int64 in .*1.parquet, but string in .*2.parquet: .* --kind a=number"
+    for read in (read_training_table, open_streamed):
+        with pytest.raises(WrongCall, match=message):
+            read(tmp_path, "y")
+        with pytest.raises(WrongCall, match=r"the target 'a' holds int64 in .*1.parquet"):
+            read(tmp_path, "a")
+    table = read_training_table(tmp_path, "y", ReadingOptions(kinds={"a": "number"}))
+    assert table.X["a"].tolist() == rows["a"] * 2
+    assert sum(map(len, read_by_schema(tmp_path, table.schema))) == 80

@@ -58,10 +58,10 @@ def test_bounds_by_the_expected_complexity(c):
     fixed = margin_bound(h, y, rho, 0.02, delta, expected=True)
     assert fixed.confidence == pytest.approx(np.sqrt(np.log(1 / delta) / (2 * m)))
     assert fixed.complexity == margin_bound(h, y, rho, 0.02, delta).complexity
-    price = sum(np.sqrt(np.log(np.log2(4 / p)) / m) for p in rho)
+    added = sum(np.sqrt(np.log(np.log2(4 / p)) / m) for p in rho)
     rest = np.sqrt(np.log(2**k / delta) / (2 * m))
     printed = uniform_margin_bound(h, y, rho, 0.02, radii, delta, "paper", expected=True)
-    assert printed.confidence == pytest.approx(price + rest)
+    assert printed.confidence == pytest.approx(added + rest)
     sharp = uniform_margin_bound(h, y, rho, 0.02, radii, delta, expected=True)
     logs = sum(np.log(np.log2(4 / p)) for p in rho)
     assert sharp.confidence == pytest.approx(np.sqrt(logs / m + rest**2))
@@ -76,8 +76,8 @@ def test_theorem_margin_bound_binary_uniform():
     assert bound.complexity == pytest.approx(4 * 0.02)
     assert bound.confidence == pytest.approx(3 * np.sqrt((np.log(8 / delta) / 2 + logs) / m))
     printed = uniform_margin_bound(h, y, [a, b], 0.02, [ra, rb], delta, proof="paper")
-    price = sum(np.sqrt(np.log(np.log2(2 * r / p)) / m) for r, p in ((ra, a), (rb, b)))
-    assert printed.confidence == pytest.approx(price + 3 * np.sqrt(np.log(8 / delta) / (2 * m)))
+    added = sum(np.sqrt(np.log(np.log2(2 * r / p)) / m) for r, p in ((ra, a), (rb, b)))
+    assert printed.confidence == pytest.approx(added + 3 * np.sqrt(np.log(8 / delta) / (2 * m)))
     assert bound.theorem == "margin-bound-binary-uniform"
 
 

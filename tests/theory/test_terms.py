@@ -11,7 +11,7 @@ from immax.theory.terms import check_delta, deviation, log_scales, uniform_devia
 @pytest.mark.parametrize("expected", [False, True])
 @pytest.mark.parametrize("delta", [0.05, 0.2])
 @pytest.mark.parametrize(("c", "last"), [(1, 1000), (2, 40), (3, 12)])
-def test_the_price_of_the_margins_is_paid(delta, c, last, expected):
+def test_what_margins_add_to_the_confidence_term(delta, c, last, expected):
     """The union bound of the proof, term by term: the shares of delta sum to at most delta."""
     m, shares = 500, []
     for k in product(range(last), repeat=c):

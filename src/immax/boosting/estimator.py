@@ -40,8 +40,18 @@ CLASS_WEIGHTS = (
     "unbalance",
     "unbalanced_sets",
     "eval_class_weight",
+    "pos_bagging_fraction",
+    "pos_sub_row",
+    "pos_subsample",
+    "pos_bagging",
+    "neg_bagging_fraction",
+    "neg_sub_row",
+    "neg_subsample",
+    "neg_bagging",
 )
-"""The libraries' parameters that weigh classes."""
+"""The libraries' parameters that weigh classes, or draw samples of them at different rates."""
+NO_WEIGHT = {name: (1,) for name in CLASS_WEIGHTS if name.startswith(("pos_", "neg_", "scale_pos"))}
+"""Values other than None that leave classes as they are."""
 
 
 class BoostingLossMixin:
@@ -224,7 +234,7 @@ def check_class_weights(params: Mapping[str, object]) -> None:
     """
     for name in CLASS_WEIGHTS:
         value = params.get(name)
-        if value in (None, False, "None") or (name == "scale_pos_weight" and value == 1):
+        if value is None or (np.isscalar(value) and value in NO_WEIGHT.get(name, (False, "None"))):
             continue
         raise ValueError(
             f"{name} is not supported: the link, which turns scores into probabilities, does not "

@@ -70,7 +70,8 @@ class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
         As in IMMAXXGBClassifier.
     **kwargs
         Parameters of LGBMClassifier, except ``objective``, which the method determines, and
-        ``class_weight``, ``scale_pos_weight`` and ``is_unbalance``, which the link would not undo.
+        ``class_weight``, ``scale_pos_weight``, ``is_unbalance``, ``pos_bagging_fraction`` and
+        ``neg_bagging_fraction``, which the link would not undo.
 
     Attributes
     ----------

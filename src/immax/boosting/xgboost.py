@@ -27,7 +27,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError('immax.boosting needs XGBoost: pip install "immax[boosting]"') from error
 
-__all__ = ["IMMAXXGBClassifier"]
+__all__ = ["IMMAXXGBClassifier", "mark_booster"]
 
 
 Objective = Callable[[Array, Array, Array | None], tuple[Array, Array]]
@@ -177,6 +177,7 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
             self.eval_metric = given
         self._set_loss(loss, self._choose_rule(loss, X, codes, sample_weight, options))
         attach(self.get_booster(), self._description())
+        mark_booster(self.get_booster())
         return self
 
     def _configure_fit(self, *arguments: Any) -> Any:
@@ -218,15 +219,13 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         """Write XGBoost's own file, which says what its scores mean.
 
         ``load_model`` of an IMMAXXGBClassifier and ``xgboost.Booster`` read it; a plain
-        XGBClassifier, whose probabilities would be wrong, refuses it.
+        XGBClassifier, whose probabilities would be wrong, refuses it. So it does with what
+        ``get_booster().save_model`` writes.
         """
         booster = self.get_booster()
         attach(booster, self._description())
-        booster.set_attr(scikit_learn=json.dumps({"_estimator_type": FILE_TYPE}))
-        try:
-            booster.save_model(fname)
-        finally:
-            booster.set_attr(scikit_learn=None)
+        mark_booster(booster)
+        booster.save_model(fname)
 
     def load_model(self, fname: str | Path | bytearray) -> None:
         """Read a file that ``save_model`` wrote."""
@@ -236,11 +235,22 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
             self._set_loss(read_file_beside(str(fname)).loss, None)
         else:
             self._set_description(find_description(booster))
-        booster.set_attr(scikit_learn=None)
+        mark_booster(booster)
         self._Booster = booster
         self._load_model_attributes(json.loads(booster.save_config()))
         self.objective = self.base_score = None
         self.n_classes_ = len(self.loss_.classes)
+
+
+def mark_booster(booster: Booster) -> None:
+    """Mark a booster so that a plain XGBClassifier refuses the files it writes.
+
+    Parameters
+    ----------
+    booster : xgboost.Booster
+        Of an estimator of this package.
+    """
+    booster.set_attr(scikit_learn=json.dumps({"_estimator_type": FILE_TYPE}))
 
 
 def _objective(loss: BoostingLoss, codes: Array) -> Objective:

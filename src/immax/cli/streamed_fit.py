@@ -161,8 +161,7 @@ def _refit(search: IMMAXClassifierCV, raw: StreamParts) -> None:
     search.best_estimator_ = _fitted(best, raw)
     same = probable is best
     search.probability_estimator_ = search.best_estimator_ if same else _fitted(probable, raw)
-    for name in search._copied:
-        setattr(search, name, getattr(search.best_estimator_, name))
+    search.take_fit()
 
 
 def _fitted(model: Any, raw: StreamParts) -> IMMAXClassifier:

@@ -182,7 +182,7 @@ class TrainingRows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # as in comparisons in memory
             for core, own, (loss, _), descent in zip(cores, parted, losses, descents, strict=True):
-                own._keep_fit(data.classes, loss, descent.solution(), data.n_features)
+                own.take_solution(data.classes, loss, descent.solution(), data.n_features)
                 _take_fit(core, own, float(self._counts.sum()))
         for model in models:
             _renew_copies(model)
@@ -234,8 +234,7 @@ def _renew_copies(model: Any) -> None:
     """Give a search for margins the attributes of its final model."""
     search = getattr(model, "model", model)  # which may be inside a model with a rule
     if hasattr(search, "best_parameters_"):
-        for name in search._copied:
-            setattr(search, name, getattr(search.best_estimator_, name))
+        search.take_fit()
 
 
 def _predict_part(

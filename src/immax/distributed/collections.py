@@ -19,6 +19,7 @@ except ModuleNotFoundError as error:
     raise ImportError('immax.distributed needs Dask: pip install "immax[distributed]"') from error
 
 __all__ = [
+    "align_collections",
     "check_collections",
     "count_classes",
     "encode_labels",
@@ -29,15 +30,13 @@ __all__ = [
 ]
 
 
-def check_collections(X: Any, *columns: tuple[str, Any]) -> Any:
-    """Check that features and what goes with them are Dask collections of the same partitions.
+def check_collections(X: Any) -> Any:
+    """Check that features are a Dask collection.
 
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame
         Features.
-    *columns : tuple of str and object
-        Names and values of what has one entry for each row, such as labels; None is skipped.
 
     Returns
     -------
@@ -47,30 +46,71 @@ def check_collections(X: Any, *columns: tuple[str, Any]) -> Any:
     Raises
     ------
     TypeError
-        If something is not a Dask collection.
-    ValueError
-        If the numbers of partitions differ.
+        If they are something else.
     """
     if not isinstance(X, (da.Array, dd.DataFrame)):
         raise TypeError(
-            f"X must be a Dask array or data frame; got {type(X).__name__} (the estimators of "
-            "immax.boosting take data in memory)"
+            f"X must be a Dask array or data frame; got {type(X).__name__}: for data in memory, "
+            "take the estimator of the same name without Dask, from immax or immax.boosting"
         )
     if isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions; got {X.ndim}")
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    for name, values in columns:
-        if values is None:
-            continue
-        if not isinstance(values, (da.Array, dd.Series)):
-            raise TypeError(f"{name} must be a Dask array or series; got {type(values).__name__}")
-        if values.ndim != 1 or values.npartitions != X.npartitions:
-            raise ValueError(
-                f"{name} must have one dimension and the {X.npartitions} partitions of X; got "
-                f"{values.ndim} and {values.npartitions}"
-            )
     return X
+
+
+def align_collections(X: Any, y: Any, sample_weight: Any = None, name: str = "y") -> list[Any]:
+    """Bring features, labels and weights into the same partitions.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Features.
+    y : dask.array.Array or dask.dataframe.Series
+        Labels.
+    sample_weight : dask.array.Array or dask.dataframe.Series, optional
+        Sample weights.
+    name : str, default="y"
+        What errors call the labels.
+
+    Returns
+    -------
+    list of three
+        The features, with all columns in one chunk, and the labels and weights in their
+        partitions.
+
+    Raises
+    ------
+    TypeError
+        If something is not a Dask collection.
+    ValueError
+        If lengths differ, or partitions whose lengths are not known.
+    """
+    X = check_collections(X)
+    columns = (name, y), ("sample_weight", sample_weight)
+    return [X, *(None if own is None else _align(X, own, what) for what, own in columns)]
+
+
+def _align(X: Any, values: Any, name: str) -> Any:
+    if not isinstance(values, (da.Array, dd.Series)):
+        raise TypeError(f"{name} must be a Dask array or series; got {type(values).__name__}")
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; got {values.ndim}")
+    if isinstance(X, da.Array) and isinstance(values, da.Array):
+        sizes = X.chunks[0], values.chunks[0]
+        if not np.isnan([*sizes[0], *sizes[1]]).any():
+            if sum(sizes[0]) != sum(sizes[1]):
+                raise ValueError(
+                    f"X and {name} must have as many rows; got {sum(sizes[0])} and {sum(sizes[1])}"
+                )
+            return values if sizes[0] == sizes[1] else values.rechunk((sizes[0],))
+    if values.npartitions != X.npartitions:
+        raise ValueError(
+            f"{name} must have the {X.npartitions} partitions of X; got {values.npartitions}. "
+            "Arrays whose compute_chunk_sizes() was called are brought into the same ones"
+        )
+    return values
 
 
 def feature_names(X: Any) -> Array | None:

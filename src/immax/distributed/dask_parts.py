@@ -171,10 +171,11 @@ def place_parts(client: Client, X: Any, y: Any, weight: Any) -> DaskParts:
     futures = client.compute(tasks)
     try:
         sizes = wait_for(client, client.map(_sizeof, futures, pure=False))
-    except Exception as error:
+    except Exception:
         for number, future in enumerate(futures):
             if future.status == "error":
-                raise _named(number, blocks[number], error) from error
+                own = future.exception()
+                raise _named(number, blocks[number], own) from own
         raise
     return DaskParts(client, *_group(client, futures, sizes))
 

@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from immax.distributed.clients import ClientParameter, resolve_client
-from immax.distributed.collections import check_collections
+from immax.distributed.collections import align_collections, check_collections
 from immax.distributed.lazy_calls import call_lazily, mean_accuracy
 from immax.distributed.local_copies import copy_fit
 
@@ -132,7 +132,7 @@ class LazyPredictions(ClientParameter):
         -------
         float
         """
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         return mean_accuracy(self.predict(X), y, sample_weight, resolve_client(self.client))
 
     def _lazily(self, method: str, X: Any) -> Any:

@@ -9,7 +9,7 @@ from immax.boosting.boosters import attach
 from immax.boosting.estimator import LOSS_PARAMETERS, check_library_parameters
 from immax.boosting.lightgbm import METRIC_ALIASES, RESERVED, IMMAXLGBMClassifier, LGBMObjective
 from immax.distributed.clients import resolve_client
-from immax.distributed.collections import check_collections, encode_labels, repeat_rows
+from immax.distributed.collections import align_collections, encode_labels, repeat_rows
 from immax.distributed.predictions import DaskBoostingMixin, LabelEncoder
 
 try:
@@ -87,7 +87,7 @@ class DaskIMMAXLGBMClassifier(IMMAXLGBMClassifier, DaskBoostingMixin):
         if unknown:
             raise ValueError(f"fit on Dask collections does not take {', '.join(unknown)}")
         client = resolve_client(self.client)
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         loss = self._make_distributed_loss(y, sample_weight).loss
         codes = encode_labels(y, LabelEncoder(loss, "y"))
         ours = (*LOSS_PARAMETERS, *METRIC_ALIASES, "client", "objective", "class_weight")

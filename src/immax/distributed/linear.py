@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.distributed.clients import resolve_client
-from immax.distributed.collections import check_collections, feature_names
+from immax.distributed.collections import align_collections, feature_names
 from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions
 from immax.distributed.parted_classifiers import FittedToParts, PartedBaseline, PartedIMMAX
 from immax.linear import BaselineClassifier, IMMAXClassifier
+from immax.penalties import Groups
 
 __all__ = ["DaskBaselineClassifier", "DaskIMMAXClassifier"]
 
@@ -47,7 +48,7 @@ class DaskLinear(LazyPredictions, FittedToParts):
         """
         self._check_parted()
         client = resolve_client(self.client)
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         self._fit_parts(place_parts(client, X, y, sample_weight))
         names = feature_names(X)
         if names is not None:
@@ -75,7 +76,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         "newton" adds up Hessians in every round, and "lbfgs" never; "auto" does so when there are
         up to 300 coefficients and the curvature of the sample does not serve.
-    tol, max_iter, random_state
+    tol, max_iter, random_state, warm_start
         As in IMMAXClassifier.
 
     Attributes
@@ -114,7 +115,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         margins: str | ArrayLike | Mapping[Any, float] = "theory",
         weights: str | ArrayLike | Mapping[Any, float] = "equal",
         rule: str = "score",
@@ -125,6 +126,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             loss,
@@ -143,6 +145,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
             tol=tol,
             max_iter=max_iter,
             random_state=random_state,
+            warm_start=warm_start,
         )
         self.client = client
 
@@ -156,7 +159,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
         As in BaselineClassifier.
     client : distributed.Client, optional
         By default the client in use. It is not pickled.
-    penalty, solver, tol, max_iter
+    penalty, solver, tol, max_iter, warm_start
         As in DaskIMMAXClassifier.
 
     Attributes
@@ -182,7 +185,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
         lam: float = 1e-3,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         rule: str = "score",
         costs: ArrayLike | None = None,
         fit_intercept: bool = True,
@@ -190,6 +193,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: int | np.random.RandomState | None = None,
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             method,
@@ -205,5 +209,6 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
             tol=tol,
             max_iter=max_iter,
             random_state=random_state,
+            warm_start=warm_start,
         )
         self.client = client

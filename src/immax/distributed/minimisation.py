@@ -42,7 +42,11 @@ class PartsProblem(NamedTuple):
 
 
 def minimise(
-    problem: PartsProblem, solver: str = "auto", stopping: Stopping | None = None, seed: int = 0
+    problem: PartsProblem,
+    solver: str = "auto",
+    stopping: Stopping | None = None,
+    seed: int = 0,
+    start: Array | None = None,
 ) -> Solution:
     """Solve a problem whose rows are in parts.
 
@@ -60,6 +64,8 @@ def minimise(
         When to stop.
     seed : int, default=0
         Of what is sampled.
+    start : ndarray of shape (k, width), optional
+        Parameters to start from, in place of those of the sample.
 
     Returns
     -------
@@ -68,7 +74,7 @@ def minimise(
     local = sampled_problem(problem.sample, problem.loss, problem.lam, problem.fit_intercept)
     stopping = (stopping or Stopping())._replace(convex=local.risk.convex)
     zeros = local.zeros()
-    start = sampled_start(local, seed)
+    start = sampled_start(local, seed) if start is None else start.astype(np.float64)
     precondition = sampled_preconditioner(local, start, seed)
     at_zero = local.risk.value(local.scores(zeros.astype(local.dtype)))
 

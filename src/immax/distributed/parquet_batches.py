@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.distributed.parquet_files import NEEDS_PYARROW, data_columns, list_parquet_files
+from immax.distributed.parquet_files import (
+    NEEDS_PYARROW,
+    data_columns,
+    find_clashes,
+    folder_values,
+    list_parquet_files,
+)
 from immax.distributed.raw_parts import RawPart, read_part
 from immax.errors import WrongCall
 from immax.optional import optional_import
 from immax.validation import nearest
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
 
 __all__ = ["ParquetBatches", "open_batches"]
 
@@ -37,6 +46,8 @@ class ParquetBatches:
         The column of the sample weights.
     single : bool
         Whether all features are in single precision.
+    added : mapping of Path to mapping of str to object
+        The values of the columns that the folders of each file add, by name.
     """
 
     files: tuple[Path, ...]
@@ -44,6 +55,7 @@ class ParquetBatches:
     target: str
     weight: str | None
     single: bool
+    added: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
 
     def read(self) -> Iterator[RawPart]:
         """Yield all batches in order.
@@ -65,10 +77,12 @@ class ParquetBatches:
         rows = max(1024, BATCH_BYTES // (8 * len(self.features)))
         number = 0
         for file in self.files:
+            added = self.added.get(file, {})
+            own = [name for name in wanted if name not in added]
             try:
                 with parquet.ParquetFile(file, pre_buffer=False) as source:
-                    for batch in source.iter_batches(batch_size=rows, columns=wanted):
-                        yield self._part(number, batch)
+                    for batch in source.iter_batches(batch_size=rows, columns=own):
+                        yield self._part(number, batch, added)
                         number += 1
             except (arrow.ArrowException, OSError) as error:
                 text = (str(error).strip() or repr(error)).splitlines()[0]
@@ -76,14 +90,23 @@ class ParquetBatches:
             except ValueError as error:
                 raise ValueError(f"{file}: {error}") from error
 
-    def _part(self, number: int, batch: Any) -> RawPart:
+    def _part(self, number: int, batch: Any, added: Mapping[str, Any]) -> RawPart:
         X: Array = np.empty(
             (batch.num_rows, len(self.features)), np.float32 if self.single else np.float64
         )
         for place, name in enumerate(self.features):
-            X[:, place] = self._numbers(batch, name)
-        y = batch.column(self.target).to_numpy(zero_copy_only=False)
-        weight = None if self.weight is None else self._numbers(batch, self.weight)
+            X[:, place] = added[name] if name in added else self._numbers(batch, name)
+        if self.target in added:
+            y = np.full(batch.num_rows, added[self.target])
+        else:
+            y = batch.column(self.target).to_numpy(zero_copy_only=False)
+        weight = None
+        if self.weight is not None:
+            weight = (
+                np.full(batch.num_rows, float(added[self.weight]))
+                if self.weight in added
+                else self._numbers(batch, self.weight)
+            )
         return read_part(number, X, y, weight)
 
     def _numbers(self, batch: Any, name: str) -> Array:
@@ -116,34 +139,96 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
     WrongCall
         If a column is missing, or is not a column of numbers.
     """
-    arrow = optional_import("pyarrow", NEEDS_PYARROW)
-    parquet = optional_import("pyarrow.parquet", NEEDS_PYARROW)
     files = list_parquet_files(path)
-    schema = None
-    for file in files:
-        try:
-            own = parquet.read_schema(file)
-        except (arrow.ArrowException, OSError) as error:
-            text = (str(error).strip() or repr(error)).splitlines()[0]
-            raise ValueError(f"{file} cannot be read as Parquet: {text}") from error
-        schema = schema or own
-        names = list(data_columns(schema.names).values())
-        if sorted(data_columns(own.names).values()) != sorted(names):
-            raise WrongCall(f"{file} and {files[0]} have different columns")
-    assert schema is not None
+    schemas = _read_schemas(files)
+    folder = Path(path)
+    texts = {file: folder_values(file, folder) for file in files} if folder.is_dir() else {}
+    added = _read_folder_values(texts, schemas, target)
+    names = _common_names(schemas, added)
     for name in (target, *(() if sample_weight is None else (sample_weight,))):
         if name not in names:
             raise WrongCall(f"{path} has no column {name!r}{nearest(name, names)}")
     features = tuple(name for name in names if name not in (target, sample_weight))
     if not features:
         raise WrongCall(f"{path} has no columns other than {target!r}")
-    types = arrow.types
-    for name in features:
-        kind = schema.field(name).type
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+    for name, holds in find_clashes(schemas).items():
+        raise WrongCall(f"the column {name!r} {holds}: write it with one type")
+    types = optional_import("pyarrow", NEEDS_PYARROW).types
+    single = True
+    for file, schema in schemas.items():
+        for name in features:
+            if name in added.get(file, {}):
+                single = False
+                continue
+            kind = schema.field(name).type
+            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+                raise WrongCall(
+                    f"the column {name!r} of {file} holds {kind}, not numbers: immax fit prepares "
+                    "tables with categories and dates"
+                )
+            single = single and types.is_float32(kind)
+    return ParquetBatches(tuple(files), features, target, sample_weight, single, added)
+
+
+def _read_schemas(files: Sequence[Path]) -> dict[Path, Schema]:
+    arrow = optional_import("pyarrow", NEEDS_PYARROW)
+    parquet = optional_import("pyarrow.parquet", NEEDS_PYARROW)
+    schemas = {}
+    for file in files:
+        try:
+            schemas[file] = parquet.read_schema(file)
+        except (arrow.ArrowException, OSError) as error:
+            text = (str(error).strip() or repr(error)).splitlines()[0]
+            raise ValueError(f"{file} cannot be read as Parquet: {text}") from error
+    return schemas
+
+
+def _common_names(
+    schemas: Mapping[Path, Schema], added: Mapping[Path, Mapping[str, Any]]
+) -> list[str]:
+    """Return the columns of all files, with those that their folders add."""
+    names: list[str] = []
+    first = next(iter(schemas))
+    for file, schema in schemas.items():
+        own = [*data_columns(schema.names).values(), *added.get(file, {})]
+        names = names or own
+        if sorted(own) != sorted(names):
+            raise WrongCall(f"{file} and {first} have different columns")
+    return names
+
+
+def _read_folder_values(
+    texts: Mapping[Path, Mapping[str, str | None]], schemas: Mapping[Path, Schema], target: str
+) -> dict[Path, dict[str, Any]]:
+    """Return the values of folders such as ``year=2020``: numbers, but labels may be strings."""
+    values: dict[str, set[str | None]] = {}
+    for file, own in texts.items():
+        for name, text in own.items():
+            if name in schemas[file].names:
+                raise WrongCall(
+                    f"the column {name!r} is in {file}, and in the name of its folder: remove it "
+                    "from one of them"
+                )
+            values.setdefault(name, set()).add(text)
+    read = {name: _read_values(found) for name, found in values.items()}
+    for name, by_text in read.items():
+        bad = [text for text, value in by_text.items() if not isinstance(value, int | float)]
+        if None in by_text or (bad and name != target):
+            shown = "a missing value" if None in by_text else repr(bad[0])
             raise WrongCall(
-                f"the column {name!r} of {path} holds {kind}, not numbers: immax fit prepares "
-                "tables with categories and dates"
+                f"the folders {name}=… hold {shown}, not numbers: immax fit prepares tables with "
+                "categories and missing values"
             )
-    single = all(types.is_float32(schema.field(name).type) for name in features)
-    return ParquetBatches(tuple(files), features, target, sample_weight, single)
+    return {
+        file: {name: read[name][text] for name, text in own.items()} for file, own in texts.items()
+    }
+
+
+def _read_values(texts: set[str | None]) -> dict[str | None, Any]:
+    """Return all values as integers, else all as floats, else as they are."""
+    for convert in (int, float):
+        try:
+            return {text: text if text is None else convert(text) for text in texts}
+        except ValueError:
+            continue
+    return {text: text for text in texts}

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from immax.errors import WrongCall
 from immax.optional import optional_import
+
+if TYPE_CHECKING:
+    from pyarrow import DataType, Schema
 
 __all__ = [
     "NEEDS_PYARROW",
     "count_rows",
     "data_columns",
     "decoded_bytes",
+    "find_clashes",
+    "folder_values",
     "list_parquet_files",
 ]
 
 ENDINGS = (".parquet", ".pq")
 ROW_LABELS = re.compile(r"__index_level_\d+__")  # how pandas names an index without a name
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers put for a missing value
 NEEDS_PYARROW = 'Parquet files need pyarrow: pip install "immax[distributed]"'
 
 
@@ -78,6 +86,74 @@ def data_columns(names: Sequence[str]) -> dict[int, str]:
     {0: 'x', 1: 'y'}
     """
     return {place: name for place, name in enumerate(names) if not ROW_LABELS.fullmatch(name)}
+
+
+def folder_values(file: Path, folder: Path) -> dict[str, str | None]:
+    """Return the columns that the folders of a file add to it: ``year=2020`` is one of them.
+
+    Parameters
+    ----------
+    file : Path
+        A file of the folder, or of folders within it.
+    folder : Path
+        The folder of the table.
+
+    Returns
+    -------
+    dict of str to str or None
+        Values by name of column, the outermost folder first. None is a missing value.
+
+    Examples
+    --------
+    >>> folder_values(Path("sales/year=2020/shop=a%20b/0.parquet"), Path("sales"))
+    {'year': '2020', 'shop': 'a b'}
+    """
+    found: dict[str, str | None] = {}
+    for part in file.relative_to(folder).parts[:-1]:
+        name, sign, value = part.partition("=")
+        if sign:
+            found[unquote(name)] = None if value == NO_VALUE else unquote(value)
+    return found
+
+
+def find_clashes(schemas: Mapping[Path, Schema]) -> dict[str, str]:
+    """Find columns that hold one kind of values in a file, and another kind in the next.
+
+    Parameters
+    ----------
+    schemas : mapping of Path to pyarrow.Schema
+        The schemas of files with the same columns.
+
+    Returns
+    -------
+    dict of str to str
+        By column, what it holds and in which files. Integers and floats are one kind, and a
+        column without values has none.
+    """
+    seen: dict[str, tuple[str, DataType, Path]] = {}
+    clashes: dict[str, str] = {}
+    for file, schema in schemas.items():
+        for place, name in data_columns(schema.names).items():
+            kind = schema.types[place]
+            own = _family(kind)
+            if own == "null" or name in clashes:
+                continue
+            family, first, where = seen.setdefault(name, (own, kind, file))
+            if family != own:
+                clashes[name] = f"holds {first} in {where}, but {kind} in {file}"
+    return clashes
+
+
+def _family(kind: DataType) -> str:
+    """Return the kind of values of a type, without their width."""
+    types = optional_import("pyarrow", NEEDS_PYARROW).types
+    if types.is_dictionary(kind):
+        return _family(kind.value_type)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return "text"
+    return "date" if types.is_date(kind) or types.is_timestamp(kind) else str(kind)
 
 
 def count_rows(files: Sequence[Path]) -> int:

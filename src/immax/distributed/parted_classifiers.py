@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Self
 
+import numpy as np
+
+from immax.arrays import Array
 from immax.callbacks import CallbackSupport, fit_task
 from immax.class_weights import resolve_weights
 from immax.distributed.parts_fit import (
@@ -29,6 +32,7 @@ class FittedToParts(CallbackSupport):
 
     n_rounds_: int
     costs: Any
+    warm_start: bool
 
     @abstractmethod
     def _parted_loss(self, data: PartedData) -> tuple[Any, RowLoss]:
@@ -37,6 +41,17 @@ class FittedToParts(CallbackSupport):
     def _check_parted(self) -> None:
         self._check_parameters()  # type: ignore[attr-defined]
         check_supported(self)
+
+    def _earlier(self, data: PartedData) -> Array | None:
+        """Return the parameters of an earlier fit to the same classes and features, or None."""
+        outputs = 1 if len(data.classes) == 2 else len(data.classes)
+        shape = outputs, data.n_features
+        coef = getattr(self, "coef_", None)
+        if coef is None or coef.shape != shape or not np.array_equal(self.classes_, data.classes):  # type: ignore[attr-defined]
+            return None
+        if not self.fit_intercept:  # type: ignore[attr-defined]
+            return np.asarray(coef)
+        return np.column_stack([coef, self.intercept_])  # type: ignore[attr-defined]
 
     def _fit_parts(self, raw: RawParts) -> Self:
         with fit_task(self, n_subtasks=0):
@@ -48,10 +63,11 @@ class FittedToParts(CallbackSupport):
             if self.costs is not None:
                 check_costs(self.costs, len(data.classes))
             loss, rows = self._parted_loss(data)
-            solution = minimise_parts(self, data, rows)
+            start = self._earlier(data) if self.warm_start else None
+            solution = minimise_parts(self, data, rows, start)
             self.n_features_in_ = data.n_features
             self.n_rounds_ = data.parts.n_rounds
-            self._keep_fit(data.classes, loss, solution, data.n_features)  # type: ignore[attr-defined]
+            self.take_solution(data.classes, loss, solution, data.n_features)  # type: ignore[attr-defined]
         return self
 
 

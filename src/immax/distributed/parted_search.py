@@ -27,6 +27,7 @@ from immax.distributed.parts_fit import (
 from immax.distributed.row_losses import IMMAXRows
 from immax.distributed.samples import sampled_preconditioner, sampled_problem, sampled_start
 from immax.linear import ClassTerms, IMMAXClassifier
+from immax.penalties import make_penalty
 from immax.search.classifier import LABEL_TOL, PROBABILITY_TOL, IMMAXClassifierCV
 from immax.search.counted_family import CountedFamily
 from immax.search.exploration import explore_family
@@ -87,8 +88,13 @@ class PartedIMMAXCV(IMMAXClassifierCV):
                 "rows in parts need a smooth loss, 'logistic' or 'exponential'; "
                 "IMMAXClassifierCV searches with loss='hinge' in memory"
             )
-        if not self._omega(1 if self.groups is None else len(np.ravel(self.groups))).smooth:
+        if not make_penalty(self.penalty, self.l1_ratio, self.groups).smooth:
             raise ValueError(f"rows in parts need penalty='l2'; got penalty={self.penalty!r}")
+        if self.memory is not None:
+            raise ValueError(
+                "memory must be None for rows in parts: results of folds are stored under a hash "
+                f"of their rows, which are not in one place; got {self.memory!r}"
+            )
         if not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
             raise ValueError(
                 "cv must be a number of folds, at least 2, for rows in parts: a hash of the row's "
@@ -167,15 +173,14 @@ class PartedIMMAXCV(IMMAXClassifierCV):
             model.n_features_in_ = grid.data.n_features
             if names is not None:
                 model.feature_names_in_ = names
-            model._keep_fit(grid.data.classes, terms, solution, grid.data.n_features)
+            model.take_solution(grid.data.classes, terms, solution, grid.data.n_features)
             return model
 
         self.best_estimator_ = self.probability_estimator_ = fitted(self.best_index_)
         cells = table.cells[self.best_index_], table.cells[self.probability_index_]
         if cells[0][:2] != cells[1][:2]:
             self.probability_estimator_ = fitted(self.probability_index_)
-        for name in self._copied:
-            setattr(self, name, getattr(self.best_estimator_, name))
+        self.take_fit()
 
 
 def _check_folds(data: PartedData) -> None:

@@ -106,7 +106,9 @@ def prepare_parts(
     return PartedData(parts, join_rows(drawn), summary.labels, counts, norms, drawn.held_out, d)
 
 
-def minimise_parts(estimator: Any, data: PartedData, loss: RowLoss) -> Solution:
+def minimise_parts(
+    estimator: Any, data: PartedData, loss: RowLoss, start: Array | None = None
+) -> Solution:
     """Minimise the objective of a linear classifier over all parts.
 
     Parameters
@@ -117,6 +119,8 @@ def minimise_parts(estimator: Any, data: PartedData, loss: RowLoss) -> Solution:
         The rows.
     loss : RowLoss
         The loss.
+    start : ndarray of shape (k, width), optional
+        Parameters to start from.
 
     Returns
     -------
@@ -133,7 +137,8 @@ def minimise_parts(estimator: Any, data: PartedData, loss: RowLoss) -> Solution:
         data.parts, data.sample, loss, float(estimator.lam), bool(estimator.fit_intercept)
     )
     stopping = Stopping(float(estimator.tol), int(estimator.max_iter))
-    solution = minimise(problem, estimator.solver, stopping, as_seed(estimator.random_state))
+    seed = as_seed(estimator.random_state)
+    solution = minimise(problem, estimator.solver, stopping, seed, start)
     theta = solution.theta.astype(data.sample.X.dtype)
     return Solution(theta, solution.objective, solution.gap, solution.n_iter, solution.converged)
 

@@ -13,7 +13,7 @@ from immax.boosting.loss import BoostingLoss, loss_from_counts
 from immax.boosting.rule_choice import closed_form_rule
 from immax.decisions.rules import Rule
 from immax.distributed.clients import ClientParameter, resolve_client
-from immax.distributed.collections import check_collections, count_classes, map_rows
+from immax.distributed.collections import align_collections, count_classes, map_rows
 from immax.distributed.lazy_calls import LazyCall, mean_accuracy
 from immax.validation import check_choice
 
@@ -88,7 +88,7 @@ class DaskBoostingMixin(ClientParameter, BoostingLossMixin):
         -------
         float
         """
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         return mean_accuracy(
             self._lazily("predict", X), y, sample_weight, resolve_client(self.client)
         )

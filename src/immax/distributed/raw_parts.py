@@ -128,7 +128,10 @@ def read_part(number: int, X: Any, y: Any, weight: Any = None) -> RawPart:
         weights = None if weight is None else np.asarray(weight, dtype=np.float64)
         lengths = {X.shape[0], len(labels)} | (set() if weights is None else {len(weights)})
         if len(lengths) > 1:
-            raise ValueError(f"X, y and sample_weight have different lengths: {sorted(lengths)}")
+            raise ValueError(
+                f"X, y and sample_weight have different lengths: {sorted(lengths)}; they must be "
+                "in the same partitions, with the same rows in each"
+            )
         if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError("sample_weight must be finite and not negative")
     except ValueError as error:

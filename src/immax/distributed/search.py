@@ -10,10 +10,11 @@ from sklearn.utils.metaestimators import available_if
 
 from immax.decisions import Aim
 from immax.distributed.clients import resolve_client
-from immax.distributed.collections import check_collections, feature_names
+from immax.distributed.collections import align_collections, feature_names
 from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions, has_local_proba
 from immax.distributed.parted_search import PartedIMMAXCV
+from immax.penalties import Groups
 from immax.search.base import EVIDENCE
 from immax.search.classifier import IMMAXClassifierCV
 from immax.search.families import MarginFamily
@@ -45,6 +46,9 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
         What decisions are for; its rule must not need a fit to held-out rows.
     rule, fit_intercept, tol, max_iter, use_radii, random_state, l1_ratio, groups, n_jobs, verbose
         As in IMMAXClassifierCV; the last two are not used.
+    memory : None
+        Anything else is refused: results of folds are stored under a hash of their rows, which
+        are not read in one place.
 
     Attributes
     ----------
@@ -72,7 +76,7 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
         lams: ArrayLike | None = None,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         n_margins: int = 10,
         cv: int = 5,
         scoring: Any = "accuracy",
@@ -92,6 +96,7 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
         tol: float = 1e-6,
         max_iter: int = 1000,
         use_radii: bool = False,
+        memory: None = None,
     ) -> None:
         super().__init__(
             loss,
@@ -119,6 +124,7 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
             tol=tol,
             max_iter=max_iter,
             use_radii=use_radii,
+            memory=memory,
         )
         self.client = client
 
@@ -149,7 +155,7 @@ class DaskIMMAXClassifierCV(LazyPredictions, PartedIMMAXCV):
         """
         self._check_parted()
         client = resolve_client(self.client)
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         self._fit_parts(place_parts(client, X, y, sample_weight), feature_names(X))
         return self
 

@@ -30,7 +30,7 @@ class StreamIMMAXClassifier(PartedIMMAX):
     loss, form, lam, penalty, margins, weights, rule, costs, use_radii, fit_intercept, solver
         As in IMMAXClassifier, with the restrictions of DaskIMMAXClassifier.
     tol, max_iter, random_state, l1_ratio, groups, warm_start
-        As in IMMAXClassifier; ``warm_start`` is not used.
+        As in IMMAXClassifier.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class StreamIMMAXClassifierCV(PartedIMMAXCV):
         As in DaskIMMAXClassifierCV.
     penalty, l1_ratio, groups, pos_label, evidence, fit_intercept, tol, max_iter, use_radii
         As in DaskIMMAXClassifierCV.
-    n_jobs, random_state, verbose
+    n_jobs, random_state, verbose, memory
         As in DaskIMMAXClassifierCV.
 
     Attributes

@@ -14,9 +14,9 @@ from immax.boosting.estimator import check_library_parameters
 from immax.boosting.eval_metrics import EvalMetric, EvaluatedSample, find_metrics
 from immax.boosting.loss import BoostingLoss
 from immax.boosting.pairs import hessian_factor
-from immax.boosting.xgboost import RAW_SCORES, RESERVED, IMMAXXGBClassifier
+from immax.boosting.xgboost import RAW_SCORES, RESERVED, IMMAXXGBClassifier, mark_booster
 from immax.distributed.clients import resolve_client
-from immax.distributed.collections import check_collections, count_classes, encode_labels
+from immax.distributed.collections import align_collections, count_classes, encode_labels
 from immax.distributed.predictions import DaskBoostingMixin, LabelEncoder
 
 try:
@@ -108,7 +108,7 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
         """
         check_library_parameters(self.get_params(), RESERVED, "n_estimators")
         client = resolve_client(self.client)
-        X = check_collections(X, ("y", y), ("sample_weight", sample_weight))
+        X, y, sample_weight = align_collections(X, y, sample_weight)
         early = self._make_distributed_loss(y, sample_weight)
         loss = early.loss
         evaluate = _evaluation(self.eval_metric, early)
@@ -137,12 +137,13 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
         self._set_evaluation_result(found["history"])
         self._set_loss(loss, self._distributed_rule(loss))
         attach(self.get_booster(), self._description())
+        mark_booster(self.get_booster())
         return self
 
     def _matrix(
         self, client: Any, X: Any, y: Any, weight: Any, loss: BoostingLoss, name: str
     ) -> Any:
-        X = check_collections(X, (name, y), ("sample_weight", weight))
+        X, y, weight = align_collections(X, y, weight, name)
         if name != "y":  # XGBoost would hide the error of a worker
             loss.encode(count_classes(y, None, client)[0], name)
         return xgboost_dask.DaskDMatrix(

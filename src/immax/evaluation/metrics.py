@@ -18,16 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score
 
 from immax.arrays import Array, Features
-from immax.decisions.aims import (
-    MCC,
-    Accuracy,
-    Aim,
-    BalancedAccuracy,
-    Costs,
-    FBeta,
-    GMean,
-    LogLoss,
-)
+from immax.decisions.aims import AIMS, Aim, Costs, LogLoss
 from immax.decisions.fitting import value_of
 from immax.decisions.rules import rarer_class
 
@@ -219,9 +210,13 @@ def _label_metric(
     )
 
 
-def _f1(counts: Array) -> Aim:
-    """Return the F1 score of the rarer of two classes, or the mean over more classes."""
-    return FBeta() if counts.size == 2 else FBeta(average="macro")
+def _aim(name: str, several: str = "") -> MakeAim:
+    """Return what makes the aim of this name, or for three classes or more another one."""
+
+    def make(counts: Array) -> Aim:
+        return AIMS[several if several and counts.size > 2 else name]()
+
+    return make
 
 
 def _rare_costs(counts: Array) -> Aim:
@@ -229,12 +224,14 @@ def _rare_costs(counts: Array) -> Aim:
     return Costs(tuple(np.where(counts < counts.mean(), 10.0, 1.0).tolist()))
 
 
-_label_metric("accuracy", lambda _: Accuracy(), "accuracy")
-_label_metric("balanced_accuracy", lambda _: BalancedAccuracy(), "balanced_accuracy")
-_label_metric("macro_f1", lambda _: FBeta(average="macro"), "f1_macro")
-_label_metric("f1", _f1)
-_label_metric("mcc", lambda _: MCC(), "matthews_corrcoef")
-_label_metric("gmean", lambda _: GMean())
+_label_metric("accuracy", _aim("accuracy"), "accuracy")
+_label_metric("balanced_accuracy", _aim("balanced_accuracy"), "balanced_accuracy")
+_label_metric("macro_f1", _aim("macro_f1"), "f1_macro")
+_label_metric("f1", _aim("f1", "macro_f1"))  # of the rarer of two classes, or the mean over more
+_label_metric("mcc", _aim("mcc"), "matthews_corrcoef")
+_label_metric("gmean", _aim("gmean"))
+_label_metric("kappa", _aim("kappa"))
+_label_metric("jaccard", _aim("jaccard", "jaccard_macro"))
 _label_metric("cost_10_to_1", _rare_costs, higher_is_better=False, is_share=False)
 
 

@@ -116,6 +116,8 @@ class IMMAXSVC(
         a positive score speaks for the second of the two.
     margins_ : ndarray of shape (n_classes,)
         The margins that were used.
+    gamma_ : float
+        The number that ``gamma`` stands for.
     objective_ : float
         The objective that was reached; for "ovo", the sum of the pairs'.
     gap_ : float
@@ -288,6 +290,12 @@ class IMMAXSVC(
         self.gap_ = 2 * lam * sum(machine.gap for machine in machines)
         self.n_iter_ = sum(machine.n_iter for machine in machines)
         self._gamma = gamma
+
+    @property
+    def gamma_(self) -> float:
+        """The number that ``gamma`` stands for."""
+        check_is_fitted(self)
+        return float(self._gamma)
 
     def _fit_calibrated(self, X: Features, y: Array, sample: Sample) -> None:
         """Fit to folds, calibrate their held-out scores, and fit to all samples."""

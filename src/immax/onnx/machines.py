@@ -76,7 +76,7 @@ def _kernel_values(graph: Graph, X: str, points: Array, machine: Any) -> str:
     products = graph.add("MatMul", X, graph.constant(points.T))
     if machine.kernel == "linear":
         return products
-    gamma = graph.constant(machine._gamma)
+    gamma = graph.constant(machine.gamma_)
     if machine.kernel == "rbf":
         squares = graph.add("ReduceSum", graph.add("Mul", X, X), graph.integers([1]))
         twice = graph.add("Mul", products, graph.constant(-2.0))

@@ -11,7 +11,7 @@ from immax.report.pictures import Picture, draw_comparison
 
 __all__ = ["Measure", "RankingSection", "describe_ranking"]
 
-HIDDEN = ("ece", "gmean", "cost_10_to_1")  # unless methods are ranked by them
+HIDDEN = ("ece", "gmean", "kappa", "jaccard", "cost_10_to_1")  # unless methods are ranked by them
 
 
 @dataclass(frozen=True)

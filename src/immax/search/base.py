@@ -38,7 +38,7 @@ from immax.search.routing import make_router, route_metadata
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
-from immax.validation import Sample, training_sample
+from immax.validation import Sample, check_no_path, training_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,6 +129,7 @@ class MarginSearch(
         """Return the norms of the features of the samples that have weight."""
 
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
+        check_no_path(X)
         return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _check_common(self) -> None:
@@ -344,6 +345,14 @@ class MarginSearch(
         self.probability_estimator_ = self.best_estimator_
         if (i, j) != table.cells[self.best_index_][:2]:
             self.probability_estimator_ = fitted(self.probability_index_, rule)
+        self.take_fit()
+
+    def take_fit(self) -> None:
+        """Take over the coefficients and other fitted attributes of ``best_estimator_``.
+
+        ``fit`` does so at the end. It is for those who replace ``best_estimator_`` afterwards, for
+        example by a fit of the same parameters to more rows.
+        """
         for name in self._copied:
             setattr(self, name, getattr(self.best_estimator_, name))
 

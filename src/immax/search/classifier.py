@@ -19,7 +19,7 @@ from immax.linear import IMMAXClassifier, feature_norms
 from immax.losses.immax_risks import immax_risk
 from immax.margins import theory_margins
 from immax.paths import lam_sequence
-from immax.penalties import Penalty, make_penalty
+from immax.penalties import Groups, Penalty, make_penalty
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, Wishes
@@ -211,7 +211,7 @@ class IMMAXClassifierCV(MarginSearch):
         lams: ArrayLike | None = None,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
-        groups: ArrayLike | None = None,
+        groups: Groups | None = None,
         n_margins: int = 10,
         cv: CrossValidation = 5,
         scoring: Any = "accuracy",
@@ -298,7 +298,8 @@ class IMMAXClassifierCV(MarginSearch):
         return penalty_grid("lams", self.lams, LAMS)[::-1]
 
     def _omega(self, n_features: int) -> Penalty:
-        return make_penalty(self.penalty, self.l1_ratio, self.groups, n_features)
+        names = getattr(self, "feature_names_in_", None)
+        return make_penalty(self.penalty, self.l1_ratio, self.groups, n_features, names)
 
     def _penalties_for(self, X: Features, sample: Sample) -> Array:
         omega = self._omega(X.shape[1])

@@ -119,7 +119,7 @@ class SearchTable:
             "margins": [self.margins[i] for i in point],
             "weights": [self.weights[i] for i in point],
             "total_test_score": totals,
-            "rank_test_score": (totals[None, :] > totals[:, None] + 1e-12).sum(axis=1) + 1,
+            "rank_test_score": _ranks(totals),
             "near_best": near_ties(totals, results.without.reshape(-1, n), int(totals.argmax())),
             "mean_test_log_loss": results.losses.mean(axis=-1)[point, penalty],
         }
@@ -130,6 +130,14 @@ class SearchTable:
             scores = values.reshape(-1, n)
             table[f"mean_test_{metric}"] = scores.mean(axis=1)
             table[f"std_test_{metric}"] = scores.std(axis=1)
+            if metric != "score":
+                table[f"rank_test_{metric}"] = _ranks(scores.mean(axis=1))
             for test, column in enumerate(scores.T):
                 table[f"split{test}_test_{metric}"] = column
         return table
+
+
+def _ranks(scores: Array) -> Array:
+    """Return the ranks of scores, the highest first; equal ones share one, and NaN is last."""
+    known = np.nan_to_num(scores, nan=-np.inf)
+    return np.asarray((known[None, :] > known[:, None] + 1e-12).sum(axis=1) + 1)

@@ -16,7 +16,9 @@ __all__ = ["strongest_lam"]
 
 MAX_ROUNDS = 30
 PRECISION = 1e-7  # relative, for risks with kinks
+AGREEMENT = 1e-6  # of two limits in a row, relative; the second is closer than this
 NOISE = 1e-8  # of the risk, below which a decrease is not one
+TOL = 1e-11  # of the solutions: decreases are small differences of objectives
 
 
 def strongest_lam(problem: Problem[Risk]) -> float:
@@ -57,14 +59,19 @@ def _norm_at_zero(problem: Problem[Risk], risk: SmoothRisk) -> float:
 
 
 def _largest_ratio(problem: Problem[KinkedRisk]) -> float:
-    """Return the largest ratio of the decrease of the risk to the penalty of the weights."""
+    """Return the largest ratio of the decrease of the risk to the penalty of the weights.
+
+    Where the loss bends, the ratios of small weights grow with every round by half of what they
+    lack, and would not arrive before decreases are lost in rounding. Their limit is then
+    ``2 * ratio - lam``, which is taken when two rounds agree on it.
+    """
     empty = _without_features(problem)
     lam = _norm_at_zero(problem, problem.risk.envelope(None, 1.0))
-    ratio = 0.0
+    ratio = limit = 0.0
     for _ in range(MAX_ROUNDS):
         if lam == 0:
             break
-        solution = solve(replace(problem, lam=lam), tol=1e-9, max_iter=5000, polish=False)
+        solution = solve(replace(problem, lam=lam), tol=TOL, max_iter=5000, polish=False)
         size = problem.omega.value(problem.weights(solution.theta))
         decrease = empty - problem.risk.value(problem.scores(solution.theta))
         if size == 0 or decrease <= NOISE * empty:
@@ -75,6 +82,9 @@ def _largest_ratio(problem: Problem[KinkedRisk]) -> float:
         ratio = decrease / size
         if ratio <= lam * (1 + PRECISION):
             break
+        earlier, limit = limit, 2 * ratio - lam
+        if abs(limit - earlier) <= AGREEMENT * limit:
+            return float(limit)
         lam = ratio
     return float(ratio)
 

@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from immax.distributed.parquet_files import data_columns, list_parquet_files
+from immax.distributed.parquet_files import (
+    data_columns,
+    find_clashes,
+    folder_values,
+    list_parquet_files,
+)
 from immax.errors import WrongCall
 from immax.optional import optional_import
 from immax.tabular.number_formats import NEEDS_ARROW
@@ -21,7 +26,7 @@ from immax.tabular.table_file import (
 )
 
 if TYPE_CHECKING:
-    from pyarrow import RecordBatch
+    from pyarrow import RecordBatch, Schema
 
     from immax.tabular.cells import Cells
 
@@ -48,7 +53,7 @@ def open_folder(folder: Path) -> TableFile:
     """
     files = list_parquet_files(folder)
     with named_errors(folder, "Parquet"):
-        return _open_parts(folder, files, {file: _partition(file, folder) for file in files})
+        return _open_parts(folder, files, {file: folder_values(file, folder) for file in files})
 
 
 def open_parquet(file: Path) -> TableFile:
@@ -65,23 +70,25 @@ def open_parquet(file: Path) -> TableFile:
     return _open_parts(file, [file], {})
 
 
-def _partition(file: Path, folder: Path) -> dict[str, str]:
-    parts = [part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part]
-    return dict(parts)
-
-
 def _open_parts(
-    path: Path, files: Sequence[Path], partitions: dict[Path, dict[str, str]]
+    path: Path, files: Sequence[Path], partitions: Mapping[Path, Mapping[str, str | None]]
 ) -> TableFile:
     parquet = optional_import("pyarrow.parquet", NEEDS_ARROW)
-
-    def names_of(file: Path) -> list[str]:
+    schemas: dict[Path, Schema] = {}
+    first: list[str] = []
+    for file in files:
         with parquet.ParquetFile(file) as source:
-            return [*data_columns(source.schema_arrow.names).values(), *partitions.get(file, {})]
-
-    first = names_of(files[0])
-    for file in files[1:]:
-        if sorted(names_of(file)) != sorted(first):
+            schemas[file] = source.schema_arrow
+        own = list(data_columns(schemas[file].names).values())
+        for name in partitions.get(file, {}):
+            if name in own:
+                raise WrongCall(
+                    f"the column {name!r} is in {file}, and in the name of its folder: remove it "
+                    "from one of them"
+                )
+            own.append(name)
+        first = first or own
+        if sorted(own) != sorted(first):
             raise WrongCall(f"{file} and {files[0]} have different columns")
     names, repeated = unique_names(first)
 
@@ -93,10 +100,10 @@ def _open_parts(
                     cells = _with_partition(batch, partitions.get(file, {}))
                     yield batch.num_rows, {name: cells[name] for name in names}
 
-    return TableFile(path, "Parquet", names, repeated, True, read)
+    return TableFile(path, "Parquet", names, repeated, True, read, find_clashes(schemas))
 
 
-def _with_partition(batch: RecordBatch, partition: Mapping[str, str]) -> dict[str, Cells]:
+def _with_partition(batch: RecordBatch, partition: Mapping[str, str | None]) -> dict[str, Cells]:
     """Return the columns of a batch, and those that the names of folders add."""
     arrow = optional_import("pyarrow", NEEDS_ARROW)
     places = data_columns(batch.schema.names)
@@ -124,7 +131,7 @@ def open_parts(path: Path) -> dict[Path, TableFile]:
     tables = {}
     for file in list_parquet_files(path):
         with named_errors(file, "Parquet"):
-            own = _open_parts(file, [file], {file: _partition(file, path)})
+            own = _open_parts(file, [file], {file: folder_values(file, path)})
         tables[file.relative_to(path)] = own
     return tables
 
@@ -145,7 +152,7 @@ def read_spread(path: Path, rows: int) -> dict[str, Cells]:
     """
     parquet = optional_import("pyarrow.parquet", NEEDS_ARROW)
     files = list_parquet_files(path)
-    partitions = {file: _partition(file, path) for file in files} if path.is_dir() else {}
+    partitions = {file: folder_values(file, path) for file in files} if path.is_dir() else {}
     with named_errors(path, "Parquet"):
         table = _open_parts(path, files, partitions)
         groups = [

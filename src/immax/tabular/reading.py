@@ -71,8 +71,8 @@ def read_training_table(
     ValueError
         If it cannot be read, lacks the target, or has rows without a label.
     """
-    file = open_table(path)
-    check_target(file, target)
+    file, options = open_table(path), options or ReadingOptions()
+    check_training(file, target, options)
     cells = file.cells()
     own = cells.pop(target)
     if not len(own):
@@ -81,9 +81,6 @@ def read_training_table(
         raise ValueError(f"{file.path} has no columns other than {target!r}")
     labels = describe_labels(target, own, declared=file.declared)
     y = read_labels(own, labels)
-    options = options or ReadingOptions()
-    if target in options.kinds:
-        raise WrongCall(f"{target!r} is the target: its kind cannot be chosen")
     schema = replace(describe_cells(cells, options, declared=file.declared), labels=labels)
     remarks = Remarks()
     X = convert_cells(cells, readable(schema), remarks)
@@ -222,3 +219,33 @@ def check_target(file: TableFile, target: str) -> None:
         raise WrongCall(f"{file.path} has no column {target!r}{nearest(target, file.names)}")
     if target in file.repeated:
         raise WrongCall(f"{file.path} has more than one column {target!r}, the target")
+
+
+def check_training(file: TableFile, target: str, options: ReadingOptions) -> None:
+    """Check that the columns of a file can be learned from.
+
+    Parameters
+    ----------
+    file : TableFile
+    target : str
+        The column of the labels.
+    options : ReadingOptions
+        What is known of the columns.
+
+    Raises
+    ------
+    WrongCall
+        If the target is missing or its kind is chosen, or if a column whose kind is not chosen
+        holds other types in other files.
+    """
+    check_target(file, target)
+    if target in options.kinds:
+        raise WrongCall(f"{target!r} is the target: its kind cannot be chosen")
+    for name, holds in file.clashes.items():
+        if name == target:
+            raise WrongCall(f"the target {name!r} {holds}: write it with one type")
+        if name not in options.kinds:
+            raise WrongCall(
+                f"the column {name!r} {holds}: write it with one type, or choose how it is read "
+                f"with --kind {name}=number, {name}=category or {name}=drop"
+            )

@@ -27,7 +27,7 @@ from immax.tabular.inference import describe_cells
 from immax.tabular.labels import as_labels, describe_labels, read_labels
 from immax.tabular.number_formats import NEEDS_ARROW
 from immax.tabular.pipeline import MAX_CATEGORIES, MIN_FREQUENCY, prepare
-from immax.tabular.reading import check_target
+from immax.tabular.reading import check_training
 from immax.tabular.reading_options import ReadingOptions
 from immax.tabular.table_file import TableFile
 from immax.tabular.table_files import open_table
@@ -231,9 +231,7 @@ def open_streamed(
         raise WrongCall(
             f"{path} must be a Parquet file or folder to be streamed; it is {file.form}"
         )
-    check_target(file, target)
-    if target in options.kinds:
-        raise WrongCall(f"{target!r} is the target: its kind cannot be chosen")
+    check_training(file, target, options)
     cells = read_spread(Path(path), INFERRED_ROWS)
     own = cells.pop(target)
     if not cells:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import lzma
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -40,6 +40,8 @@ class TableFile:
         The names that appear twice.
     declared : bool
         Whether the file says of strings that they are strings; CSV files do not.
+    clashes : mapping of str to str
+        By column, what it holds in different files of a folder, if it is not of one kind.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class TableFile:
     repeated: tuple[str, ...]
     declared: bool
     _read: Callable[[int], Parts]
+    clashes: Mapping[str, str] = field(default_factory=dict)
 
     def chunks(self, rows: int) -> Parts:
         """Read the table in parts.

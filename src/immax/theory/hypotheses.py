@@ -144,7 +144,8 @@ def _in_blocks(
         norm = float(np.abs(W).sum() + np.abs(b).sum())
         return Hypothesis(scores, norm, _dual_squares(X, labels), W.size + b.size)
     if model.groups is not None:
-        labels = np.asarray(group_numbers(model.groups, X.shape[1]))
+        names = getattr(model, "feature_names_in_", None)
+        labels = np.asarray(group_numbers(model.groups, X.shape[1], names))
     norm = GroupNorm(labels).value(W) + float(np.linalg.norm(b))
     return Hypothesis(scores, norm, _dual_squares(X, labels), int(labels.max()) + 2)
 
@@ -183,7 +184,7 @@ def _kernel(chosen: Chosen, X: Features) -> Hypothesis:
         rows = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         # With a callable kernel scikit-learn keeps no vectors; X is the training data.
         vectors = rows[model.support_] if callable(model.kernel) else model.support_vectors_
-        given = {"gamma": model._gamma, "degree": model.degree, "coef0": model.coef0}
+        given = {"gamma": model.gamma_, "degree": model.degree, "coef0": model.coef0}
         diagonal = Kernel(model.kernel, rows, **given).diagonal()
         products = Kernel(model.kernel, vectors, **given).combine(vectors, dual)
     square = max(float(np.sum(dual * products.T)), 0.0)

@@ -68,7 +68,9 @@ def search_margins(
     factor *= positive_number(scale, "scale") * np.sqrt(m / n)
     margins = margins_of(h, labels)
     curves = [_Curve(margins[labels == k], largest[k], weights[k] / m) for k in range(c)]
-    price = _Price(n, c, check_delta(delta), float(weights.max()) if span is None else span)
+    confidence = _Confidence(
+        n, c, check_delta(delta), float(weights.max()) if span is None else span
+    )
 
     def descend(rho: Array) -> tuple[float, Array]:
         best = np.inf
@@ -77,7 +79,7 @@ def search_margins(
             for k, curve in enumerate(curves):
                 others = float(np.sum(np.delete(squares / rho**2, k)))
                 rest = float(logs.sum() - logs[k])
-                rho[k], value = curve.best(factor, squares[k], others, price, rest)
+                rho[k], value = curve.best(factor, squares[k], others, confidence, rest)
                 logs[k] = log_scales(rho[k], largest[k])
             value += sum(curve.at(rho[j]) for j, curve in enumerate(curves[:-1]))
             if value >= best * (1 - 1e-12):
@@ -92,7 +94,7 @@ def search_margins(
     return min(results, key=lambda result: result[0])[1]
 
 
-class _Price:
+class _Confidence:
     """The confidence term as a function of the sum of the log-log terms."""
 
     def __init__(self, n: float, c: int, delta: float, span: float) -> None:
@@ -128,10 +130,11 @@ class _Curve:
         return float(self.counts[piece] - self.sums[piece] / rho)
 
     def best(
-        self, factor: float, square: float, others: float, price: _Price, rest: float
+        self, factor: float, square: float, others: float, confidence: _Confidence, rest: float
     ) -> tuple[float, float]:
-        """Return the best margin, and its loss, price and ``factor sqrt(others + square/rho^2)``.
+        """Return the best margin, and the sum of its terms of the bound.
 
+        They are the loss, the confidence term and ``factor sqrt(others + square/rho^2)``;
         ``rest`` are the log-log terms of the other classes.
         """
         # With t = 1 / rho: the slope of factor sqrt(others + square t^2) is that of sums t.
@@ -142,7 +145,7 @@ class _Curve:
         best_rho, best_value = self.largest, np.inf
         for rho in (self.begin, turning, self.end):
             values = self.counts - self.sums / rho + factor * np.sqrt(others + square / rho**2)
-            values = values + price.of(rest + log_scales(rho, self.largest))
+            values = values + confidence.of(rest + log_scales(rho, self.largest))
             i = int(np.argmin(values))
             if values[i] < best_value:
                 best_rho, best_value = float(rho[i]), float(values[i])

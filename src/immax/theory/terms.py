@@ -123,7 +123,7 @@ def deviation(m: float, delta: float, expected: bool = False, span: float = 1.0)
 
 
 def log_scales(rho: Array, radii: Array | float) -> Array:
-    """Return ``log log_2(2 r_k / rho_k)``: the price of a margin, which is zero at r.
+    """Return ``log log_2(2 r_k / rho_k)``: what a margin adds to the confidence term, zero at r.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def uniform_deviation(
     powers = rho.size + (0 if expected else 1)
     base = (powers * np.log(2) + np.log(1 / delta)) / (2 * m)
     factor = span * (1 if expected else 3)
-    prices = log_scales(rho, radii) / m
+    added = log_scales(rho, radii) / m
     if proof == "sharp":
-        return factor * float(np.sqrt(base + prices.sum()))
-    return span * float(np.sqrt(prices).sum()) + factor * float(np.sqrt(base))
+        return factor * float(np.sqrt(base + added.sum()))
+    return span * float(np.sqrt(added).sum()) + factor * float(np.sqrt(base))
