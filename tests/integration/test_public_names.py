@@ -1,6 +1,8 @@
 """Every name that a module exports is documented, in its docstring and in the API reference."""
 
 import ast
+import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -77,6 +79,41 @@ def test_exported_functions_have_numpydoc_sections(pair):
     if not nothing:
         has = {"Returns", "Yields"} & set(sections)
         assert has, f"{name_of(pair)} does not say what it returns"
+
+
+def public_classes():
+    """Return the classes of the API reference by their full names."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from api_reference import PUBLIC
+
+    found = {}
+    for module in (importlib.import_module(name) for name, *_ in PUBLIC):
+        for name in module.__all__:
+            own = getattr(module, name)
+            if inspect.isclass(own) and own.__module__.startswith("immax."):
+                found[f"{own.__module__}.{name}"] = own
+    return found
+
+
+def test_public_classes_describe_their_parameters():
+    missing = {}
+    for name, own in public_classes().items():
+        try:
+            parameters = inspect.signature(own).parameters
+        except ValueError:
+            continue  # exceptions
+        sections = sections_of(inspect.cleandoc(own.__doc__ or ""))
+        described = sections.get("Parameters", "") + sections.get("Attributes", "")
+        lines = " ".join(re.findall(r"^(?! )[\w*, ]+", described.replace("\\\n", ""), re.MULTILINE))
+        undescribed = [
+            parameter
+            for parameter in parameters
+            if not parameter.startswith(("_", "args", "kwargs"))
+            and not re.search(rf"\b{parameter}\b", lines)
+        ]
+        if undescribed:
+            missing[name] = undescribed
+    assert not missing
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if "." in name])

@@ -126,7 +126,12 @@ class FBeta(Aim):
 
 @dataclass(frozen=True)
 class Jaccard(Aim):
-    """The Jaccard index of one class, or the mean over classes."""
+    """The Jaccard index of one class, or the mean over classes.
+
+    Parameters
+    ----------
+    average : {"binary", "macro"}, default="binary"
+    """
 
     average: str = "binary"
 

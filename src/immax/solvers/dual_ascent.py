@@ -49,6 +49,8 @@ class DualAscent(Solver[MarginRisk]):
         by its share.
     random_state : int, default=0
         Seed of the order in which samples are visited.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     name: ClassVar[str] = "dual"

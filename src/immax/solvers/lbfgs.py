@@ -64,6 +64,8 @@ class LBFGS(Solver[SmoothRisk]):
         the gap for the biases as they are is at most 30 times as large. With the last three the
         solution has no gap. Whatever is chosen, the solver stops when the arithmetic allows no
         further decrease.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     memory_size: int = 10

@@ -52,6 +52,8 @@ class MultiplierMethod(Solver[KinkedRisk]):
         outer method.
     patience : int, default=30
         Iterations of the inner solver in one round, after which a softer envelope is tried.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     inner: Solver[SmoothRisk] = field(default_factory=lambda: Newton(stopping="estimate"))
@@ -148,6 +150,8 @@ class MultiplierMethodLBFGS(MultiplierMethod):
         Minimises the envelopes.
     patience : int, default=300
         Iterations of the inner solver in one round, after which a softer envelope is tried.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     inner: Solver[SmoothRisk] = field(default_factory=lambda: LBFGS(memory_size=20))

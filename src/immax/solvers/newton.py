@@ -47,6 +47,8 @@ class Newton(Solver[SmoothRisk]):
     stopping : {"gap", "estimate"}, default="gap"
         "estimate" compares the tolerance with the gap for the biases as they are, before they are
         settled; the solution then has no gap.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     stopping: Stopping = "gap"

@@ -61,6 +61,8 @@ class WorkingSets(Solver[SmoothRisk]):
         Upper bound on the number of Newton steps.
     random_state : int, default=0
         Not used.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     name: ClassVar[str] = "working-set"
@@ -141,6 +143,8 @@ class MultiplierMethodWorkingSets(MultiplierMethod):
         Minimises the envelopes.
     patience : int, default=100
         Newton steps in one round, after which a softer envelope is tried.
+    on_iteration : callable, optional
+        As in ``Solver``.
     """
 
     inner: Solver[SmoothRisk] = field(default_factory=WorkingSets)

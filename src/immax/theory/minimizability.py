@@ -80,10 +80,16 @@ def minimizability_gap(
 
 
 class ExcessRisks(NamedTuple):
-    """``R(h) - R* + M`` of each hypothesis, for the zero-one loss and for the margin loss."""
+    """``R(h) - R* + M`` of each hypothesis, for the zero-one loss and for the margin loss.
 
-    zero_one: Array  # (H,)
-    margin: Array  # (H,)
+    Attributes
+    ----------
+    zero_one, margin : ndarray of shape (n_hypotheses,)
+        The excess of each loss.
+    """
+
+    zero_one: Array
+    margin: Array
 
     @property
     def holds(self) -> bool:

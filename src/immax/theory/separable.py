@@ -27,7 +27,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """``normal · x + offset = 0`` with a unit normal; class 1 is where it is not negative."""
+    """``normal · x + offset = 0`` with a unit normal; class 1 is where it is not negative.
+
+    Parameters
+    ----------
+    normal : ndarray of shape (d,)
+        A unit vector.
+    offset : float
+    """
 
     normal: Array
     offset: float

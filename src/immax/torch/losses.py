@@ -60,6 +60,8 @@ class CatalogLoss(SpecLoss):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
 
     Raises
     ------
@@ -128,6 +130,8 @@ class CrossEntropyLoss(CatalogLoss, method="ce"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
@@ -178,6 +182,8 @@ class BalancedSoftmaxLoss(CatalogLoss, method="bs"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
@@ -194,9 +200,10 @@ class EqualizationLoss(CatalogLoss, method="equal"):
         The probability with which a sample drops the rare classes.
     threshold : float, default=1.76e-3
         Classes with ``m_k / m < threshold`` are rare.
-    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, \
-device, dtype, group
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, device, dtype, group
         As in ``IMMAXLoss``.
+    label_smoothing, normalize
+        As in ``SpecLoss``; labels are not smoothed here.
     """
 
 
@@ -212,6 +219,8 @@ class LogitAdjustedLoss(CatalogLoss, method="la"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
@@ -231,6 +240,8 @@ class ClassBalancedLoss(CatalogLoss, method="cb"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
@@ -243,9 +254,10 @@ class FocalLoss(CatalogLoss, method="focal"):
         Class counts; they change nothing, and need not be given.
     gamma : float, default=1.0
         The focal exponent; not negative.
-    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, \
-device, dtype, group
+    labels, dataset, num_classes, minimum, weight, ignore_index, reduction, device, dtype, group
         As in ``IMMAXLoss``.
+    label_smoothing, normalize
+        As in ``SpecLoss``; labels are not smoothed here.
     """
 
 
@@ -261,6 +273,8 @@ class LDAMLoss(CatalogLoss, method="ldam"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
@@ -278,6 +292,8 @@ class VectorScalingLoss(CatalogLoss, method="vs"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
@@ -295,6 +311,8 @@ class WeightedIMMAXLoss(CatalogLoss, method="weighted_immax"):
     labels, dataset, num_classes, minimum, weight, ignore_index, reduction, label_smoothing, \
 device, dtype, group
         As in ``IMMAXLoss``.
+    normalize
+        As in ``SpecLoss``.
     """
 
 
