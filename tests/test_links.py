@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from immax.decisions.plain_rules import highest_argmax
 from immax.links import immax_proba, spec_proba
 from immax.losses import LossSpec
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.exponential_risks import ExponentialRisk
 from immax.losses.risks import SoftmaxRisk
+from immax.plain_rules import highest_argmax
 
 
 def conditional_minimiser(risk, n_classes):

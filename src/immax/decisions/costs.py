@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from immax.arrays import Array
 from immax.decisions.aim import Aim
-from immax.decisions.plain_rules import check_cost_values, check_costs
+from immax.plain_rules import check_cost_values, check_costs
 
 __all__ = ["Costs"]
 

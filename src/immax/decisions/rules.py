@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.decisions.plain_rules import highest_argmax
 from immax.decisions.rule_words import rule_in_words
+from immax.plain_rules import highest_argmax
 
 __all__ = ["Rule", "check_proba", "rarer_class", "threshold_gains"]
 

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immax.arrays import Array, Features, Vector
 from immax.callbacks import CallbackSupport, fit_task
 from immax.class_weights import resolve_weights, weighted_shares
-from immax.decisions.plain_rules import by_score
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.kernels.calibration import calibration_folds
@@ -28,6 +27,7 @@ from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import KernelLike, check_parameters
 from immax.kernels.samples import build_samples, kernel_norms
 from immax.margins import class_radii, resolve_margins
+from immax.plain_rules import by_score
 from immax.validation import Sample, training_sample
 
 __all__ = ["IMMAXSVC"]

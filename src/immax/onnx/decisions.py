@@ -6,8 +6,8 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.decisions import Rule
-from immax.decisions.plain_rules import check_costs
 from immax.onnx.graph import Graph, Output
+from immax.plain_rules import check_costs
 
 __all__ = ["add_labels", "add_rule", "by_cost", "by_highest", "by_sign", "by_threshold"]
 

@@ -14,9 +14,9 @@ from immax.arrays import Array
 from immax.compare import Answer, Comparison
 from immax.decisions import Accuracy, Aim, Budget, Costs, Rule, fit_rule, rule_of
 from immax.decisions.confusion import precisions, recalls
-from immax.decisions.plain_rules import highest_argmax
 from immax.decisions.rules import rarer_class
 from immax.decisions.scorers import ScorerAim
+from immax.plain_rules import highest_argmax
 from immax.report.pictures import Picture, draw_decision_curve, draw_threshold_curve
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Decisions from class probabilities, on the device.
 
-The rules are those of ``immax.decisions.plain_rules`` and ``immax.decisions``.
+The rules are those of ``immax.plain_rules`` and ``immax.decisions``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from torch import Tensor
 
 from immax.decisions.aims import Aim, Budget
 from immax.decisions.fitting import resolve_aim
-from immax.decisions.plain_rules import check_costs
 from immax.decisions.rules import Rule
+from immax.plain_rules import check_costs
 
 __all__ = ["RuleLike", "decide", "decide_by_rule", "highest_argmax", "rule_of"]
 

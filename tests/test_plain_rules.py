@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from immax.decisions.plain_rules import by_score, check_costs, decide, highest_argmax
+from immax.plain_rules import by_score, check_costs, decide, highest_argmax
 
 
 def test_decisions():
