@@ -23,8 +23,8 @@ REQUESTS = {  # of scikit-learn's metadata routing
 # Ours: defined in this package, and tested.
 OURS = {
     XGBClassifier: {"classes_", "fit", "get_xgb_params", "load_model", "predict", "predict_proba"}
-    | {"save_model"},
-    LGBMClassifier: {"decision_function", "fit", "predict", "predict_proba"},
+    | {"save_model", "score"},
+    LGBMClassifier: {"decision_function", "fit", "predict", "predict_proba", "score"},
     CatBoostClassifier: {
         "best_score_",
         "classes_",
@@ -51,8 +51,8 @@ OURS = {
 }
 # Right as they are, because they call what is ours: metrics of the link, and accuracy of `predict`.
 THROUGH_OURS = {
-    XGBClassifier: {"best_iteration", "best_score", "evals_result", "score"},
-    LGBMClassifier: {"best_iteration_", "best_score_", "evals_result_", "score"},
+    XGBClassifier: {"best_iteration", "best_score", "evals_result"},
+    LGBMClassifier: {"best_iteration_", "best_score_", "evals_result_"},
     CatBoostClassifier: {"best_iteration_", "get_best_iteration", "plot_predictions"},
 }
 # About trees, features, scores and parameters, neither probabilities nor labels.

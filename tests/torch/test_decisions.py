@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from immax.decisions import Budget, Costs, fit_rule, plain_rules
+from immax import plain_rules
+from immax.decisions import Budget, Costs, fit_rule
 from immax.torch.decisions import decide, decide_by_rule, highest_argmax, rule_of
 
 RNG = np.random.default_rng(0)
