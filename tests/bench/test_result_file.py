@@ -30,7 +30,7 @@ PLAN = {
     "runs": 2,
     "data": {"names": ["made_up_images"], "share": 0.2},
     "imbalance": {"kind": "step", "ratios": [5], "tests": ["imbalanced", "balanced"]},
-    "selection": {"folds": 2, "use_folds": 1, "lams": [0.1], "powers": [0.0, 0.25]},
+    "selection": {"folds": 2, "use_folds": 1, "lams": [0.1, 0.01], "powers": [0.0, 0.25]},
 }
 
 
