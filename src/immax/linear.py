@@ -21,7 +21,7 @@ from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
-from immax.penalties import Groups
+from immax.penalties.registry import Groups
 from immax.validation import check_choice
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]

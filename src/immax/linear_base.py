@@ -21,7 +21,8 @@ from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
 from immax.losses.risks import KinkedRisk, SmoothRisk
-from immax.penalties import Groups, make_penalty
+from immax.penalties import make_penalty
+from immax.penalties.registry import Groups
 from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.solvers.problem import Risk, Solution
 from immax.validation import check_choice, check_no_path, check_positive, training_sample

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 
 from immax.decisions import Costs, DecisionClassifierCV, adjust_prior, fit_rule
-from immax.decisions.reference_shares import reference_shares
+from immax.decisions.reference_shares import estimate_reference_shares
 
 
 def samples(counts, seed=0):
@@ -28,28 +28,32 @@ def shares_of(y):
 def test_calibrated_probabilities_refer_to_the_shares_of_the_labels(counts):
     model = LogisticRegression().fit(*samples(counts))
     X, y = samples(counts, seed=1)
-    assert reference_shares(model.predict_proba(X), y, np.ones(y.size), shares_of(y)) is None
+    assert (
+        estimate_reference_shares(model.predict_proba(X), y, np.ones(y.size), shares_of(y)) is None
+    )
 
 
 @pytest.mark.parametrize("counts", [(1900, 100), (1500, 400, 100)])
 def test_class_weights_are_found(counts):
     model = LogisticRegression(class_weight="balanced").fit(*samples(counts))
     X, y = samples(counts, seed=1)
-    found = reference_shares(model.predict_proba(X), y, np.ones(y.size), shares_of(y))
+    found = estimate_reference_shares(model.predict_proba(X), y, np.ones(y.size), shares_of(y))
     np.testing.assert_allclose(found, 1 / len(counts), atol=0.06)
 
 
 def test_held_out_samples_of_other_shares_are_found():
     model = LogisticRegression().fit(*samples((1900, 100)))
     X, y = samples((400, 400), seed=1)
-    found = reference_shares(model.predict_proba(X), y, np.ones(y.size), shares_of(y))
+    found = estimate_reference_shares(model.predict_proba(X), y, np.ones(y.size), shares_of(y))
     np.testing.assert_allclose(found, [0.95, 0.05], atol=0.02)
 
 
 def test_a_few_samples_prove_nothing():
     p = np.array([0.3, 0.4, 0.1, 0.2])
     assert (
-        reference_shares(np.c_[1 - p, p], np.array([0, 1, 0, 1]), np.ones(4), np.full(2, 0.5))
+        estimate_reference_shares(
+            np.c_[1 - p, p], np.array([0, 1, 0, 1]), np.ones(4), np.full(2, 0.5)
+        )
         is None
     )
 
@@ -57,7 +61,7 @@ def test_a_few_samples_prove_nothing():
 def test_probabilities_of_zero_do_no_harm():
     p = np.r_[np.zeros(500), np.ones(20)]
     y = np.r_[np.zeros(490, int), np.ones(30, int)]
-    found = reference_shares(np.c_[1 - p, p], y, np.ones(520), shares_of(y))
+    found = estimate_reference_shares(np.c_[1 - p, p], y, np.ones(520), shares_of(y))
     assert found is None or np.isfinite(found).all()
 
 

@@ -19,7 +19,7 @@ from immax.arrays import Array
 from immax.decisions.aims import AIMS, Aim, Budget, Costs, LogLoss
 from immax.decisions.confusion import confusion_matrix
 from immax.decisions.priors import check_shares
-from immax.decisions.reference_shares import reference_shares
+from immax.decisions.reference_shares import estimate_reference_shares
 from immax.decisions.rules import Rule, check_proba, rarer_class, threshold_gains
 from immax.decisions.scorers import (
     MOST_THRESHOLDS,
@@ -199,7 +199,7 @@ def _for_reference(
     gains: Array, p: Array, codes: Array, weight: Array, shares: Array, *, quiet: bool
 ) -> Array:
     """Return the gains for probabilities that may refer to other shares than the labels have."""
-    reference = reference_shares(p, codes, weight, shares)
+    reference = estimate_reference_shares(p, codes, weight, shares)
     if reference is None:
         return gains
     if not quiet:

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from immax.arrays import Array
 
-__all__ = ["reference_shares"]
+__all__ = ["estimate_reference_shares"]
 
 LEAST_FACTOR = 2.0  # by which odds must be off: training data have chance in their shares, too
 SIGNIFICANCE = 1e-4
@@ -20,7 +20,9 @@ SMALLEST = 0.05  # times a class's share; less than that, as the zeros of forest
 MAX_STEPS = 30
 
 
-def reference_shares(proba: Array, codes: Array, weight: Array, shares: Array) -> Array | None:
+def estimate_reference_shares(
+    proba: Array, codes: Array, weight: Array, shares: Array
+) -> Array | None:
     """Return the class shares that probabilities refer to, if they are not those of the labels.
 
     If they are ``q``, the probabilities ``p_k shares_k / q_k``, normalised, are right for the
@@ -51,7 +53,8 @@ def reference_shares(proba: Array, codes: Array, weight: Array, shares: Array) -
     >>> rng = np.random.default_rng(0)
     >>> y = (rng.random(5000) < 0.1).astype(int)
     >>> p = 1 / (1 + np.exp(2 - 2 * (rng.normal(size=5000) + 2 * y)))
-    >>> reference_shares(np.c_[1 - p, p], y, np.ones(5000), np.bincount(y) / 5000).round(1)
+    >>> shares = np.bincount(y) / 5000
+    >>> estimate_reference_shares(np.c_[1 - p, p], y, np.ones(5000), shares).round(1)
     array([0.5, 0.5])
     """
     log_p = np.log(np.maximum(proba, SMALLEST * shares))

@@ -9,14 +9,13 @@ from immax.penalties.elastic_net import ElasticNet
 from immax.penalties.group import GroupNorm
 from immax.penalties.l1 import L1Norm
 from immax.penalties.l2 import SquaredL2
-from immax.penalties.registry import PENALTIES, Groups, make_penalty
+from immax.penalties.registry import PENALTIES, make_penalty
 
 __all__ = [
     "PENALTIES",
     "Blocks",
     "ElasticNet",
     "GroupNorm",
-    "Groups",
     "L1Norm",
     "Penalty",
     "SquaredL2",

@@ -184,7 +184,8 @@ def _kernel(chosen: Chosen, X: Features) -> Hypothesis:
         rows = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         # With a callable kernel scikit-learn keeps no vectors; X is the training data.
         vectors = rows[model.support_] if callable(model.kernel) else model.support_vectors_
-        given = {"gamma": model.gamma_, "degree": model.degree, "coef0": model.coef0}
+        gamma = model.gamma_ if hasattr(model, "gamma_") else model._gamma  # of scikit-learn's SVC
+        given = {"gamma": gamma, "degree": model.degree, "coef0": model.coef0}
         diagonal = Kernel(model.kernel, rows, **given).diagonal()
         products = Kernel(model.kernel, vectors, **given).combine(vectors, dual)
     square = max(float(np.sum(dual * products.T)), 0.0)
