@@ -14,7 +14,7 @@ from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions
 from immax.distributed.parted_classifiers import FittedToParts, PartedBaseline, PartedIMMAX
 from immax.linear import BaselineClassifier, IMMAXClassifier
-from immax.penalties import Groups
+from immax.penalties.registry import Groups
 
 __all__ = ["DaskBaselineClassifier", "DaskIMMAXClassifier"]
 

@@ -14,7 +14,7 @@ from immax.distributed.collections import align_collections, feature_names
 from immax.distributed.dask_parts import place_parts
 from immax.distributed.lazy_predictions import LazyPredictions, has_local_proba
 from immax.distributed.parted_search import PartedIMMAXCV
-from immax.penalties import Groups
+from immax.penalties.registry import Groups
 from immax.search.base import EVIDENCE
 from immax.search.classifier import IMMAXClassifierCV
 from immax.search.families import MarginFamily

@@ -19,7 +19,8 @@ from immax.linear import IMMAXClassifier, feature_norms
 from immax.losses.immax_risks import immax_risk
 from immax.margins import theory_margins
 from immax.paths import lam_sequence
-from immax.penalties import Groups, Penalty, make_penalty
+from immax.penalties import Penalty, make_penalty
+from immax.penalties.registry import Groups
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, Wishes
