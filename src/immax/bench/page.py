@@ -91,8 +91,8 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
             if test in METRICS and metric not in (test, "log_loss"):
                 continue  # methods were tuned for another aim
             ranked = rank_table(results, model, test, metric, reference)
-            if not ranked.methods:
-                continue
+            if len(ranked.methods) < 2 or ranked.n_sets < 2:
+                continue  # one method, or one data set, has no ranks
             picture = out.with_name(f"{out.stem}-{_stem(results, model, test, metric)}.svg")
             with _same_ids():
                 plot_ranks(ranked.methods, ranked.ranks, ranked.n_sets, picture)
