@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from group_splitters import WatchedGroups
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -159,29 +160,13 @@ def test_metadata_routing(data):
     np.testing.assert_allclose(unweighted.predict_proba(X), expected)
 
 
-class Watching(GroupKFold):
-    """Notes down which groups are in both parts of a fold."""
-
-    def __init__(self, n_splits, shared):
-        super().__init__(n_splits)
-        self.shared = shared
-
-    def split(self, X, y=None, groups=None):
-        for train, test in super().split(X, y, groups):
-            self.shared.append(set(groups[train]) & set(groups[test]))
-            yield train, test
-
-    def __deepcopy__(self, memo):
-        return Watching(self.n_splits, self.shared)
-
-
 @pytest.mark.parametrize("routing", [True, False])
 def test_folds_keep_groups_together(data, routing):
     X, y = data
     groups = np.arange(len(y)) // 5
     shared = []
     with config_context(enable_metadata_routing=routing):
-        DecisionClassifierCV(cv=Watching(3, shared)).fit(X, y, groups=groups)
+        DecisionClassifierCV(cv=WatchedGroups(3, shared)).fit(X, y, groups=groups)
     assert shared == [set()] * 3
 
 
@@ -190,10 +175,10 @@ def test_groups_in_a_nested_cross_validation(data):
     groups = np.arange(len(y)) // 5
     shared = []
     with config_context(enable_metadata_routing=True):
-        inner = IMMAXClassifierCV(n_margins=1, lams=[0.1], cv=Watching(2, shared))
-        told = DecisionClassifierCV(cv=Watching(3, shared)).set_fit_request(groups=True)
+        inner = IMMAXClassifierCV(n_margins=1, lams=[0.1], cv=WatchedGroups(2, shared))
+        told = DecisionClassifierCV(cv=WatchedGroups(3, shared)).set_fit_request(groups=True)
         for model in (
-            DecisionClassifierCV(cv=Watching(3, shared)),
+            DecisionClassifierCV(cv=WatchedGroups(3, shared)),
             told,
             DecisionClassifierCV(inner, cv=2),
             DecisionClassifierCV(cv=2),

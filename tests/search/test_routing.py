@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from group_splitters import WatchedGroups
 from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.exceptions import UnsetMetadataPassedError
@@ -17,22 +18,6 @@ X, Y = make_classification(
 )
 GROUPS = np.arange(240) // 5
 WEIGHT = np.where(Y == 1, 4.0, 1.0)
-
-
-class Watching(GroupKFold):
-    """Notes down which groups are in both parts of a fold."""
-
-    def __init__(self, n_splits, shared):
-        super().__init__(n_splits)
-        self.shared = shared
-
-    def split(self, X, y=None, groups=None):
-        for train, test in super().split(X, y, groups):
-            self.shared.append(set(groups[train]) & set(groups[test]))
-            yield train, test
-
-    def __deepcopy__(self, memo):
-        return Watching(self.n_splits, self.shared)
 
 
 def linear(**options):
@@ -70,7 +55,7 @@ def noting(seen):
 def test_folds_keep_groups_together(make, routing):
     shared = []
     with config_context(enable_metadata_routing=routing):
-        make(cv=Watching(3, shared)).fit(X, Y, groups=GROUPS)
+        make(cv=WatchedGroups(3, shared)).fit(X, Y, groups=GROUPS)
     assert shared == [set()] * 3
 
 
@@ -79,7 +64,7 @@ def test_groups_reach_the_splitter_in_a_nested_cross_validation(make):
     shared = []
     with config_context(enable_metadata_routing=True):
         found = cross_validate(
-            make(cv=Watching(3, shared)),
+            make(cv=WatchedGroups(3, shared)),
             X,
             Y,
             cv=GroupKFold(2),
@@ -98,9 +83,9 @@ def test_groups_reach_the_splitter_in_a_nested_cross_validation(make):
 def test_groups_under_another_name(make):
     shared = []
     with config_context(enable_metadata_routing=True):
-        asking = Watching(3, shared).set_split_request(groups="patient")
+        asking = WatchedGroups(3, shared).set_split_request(groups="patient")
         make(cv=asking).fit(X, Y, patient=GROUPS)
-        told = make(cv=Watching(3, shared)).set_fit_request(groups="patient")
+        told = make(cv=WatchedGroups(3, shared)).set_fit_request(groups="patient")
         cross_validate(told, X, Y, cv=2, params={"patient": GROUPS}, error_score="raise")
     assert shared == [set()] * 9
 
