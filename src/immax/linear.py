@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -212,6 +212,13 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
                 "rule='bayes' needs probabilities, which the hinge loss does not determine; use "
                 "rule='score', or loss='logistic'"
             )
+
+    def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:
+        from immax.distributed.local_copies import fit_files
+        from immax.distributed.streaming import StreamIMMAXClassifier
+
+        fit_files(self, StreamIMMAXClassifier, path, target, sample_weight)
+        return self
 
     def _why_no_proba(self) -> str | None:
         if self.loss == "hinge":

@@ -25,7 +25,13 @@ from immax.penalties import make_penalty
 from immax.penalties.registry import Groups
 from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.solvers.problem import Risk, Solution
-from immax.validation import check_choice, check_no_path, check_positive, training_sample
+from immax.validation import (
+    check_choice,
+    check_no_path,
+    check_positive,
+    is_path,
+    training_sample,
+)
 
 __all__ = ["LinearClassifier", "Training", "TrainingData", "has_proba"]
 
@@ -140,22 +146,32 @@ class LinearClassifier(
         if self.costs is not None and self.rule != "bayes":
             raise ValueError("costs are taken into account by rule='bayes' only; got rule='score'")
 
+    def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:  # noqa: ARG002
+        """Fit the model to Parquet files, if it can be."""
+        check_no_path(path)
+        return self
+
     def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features; float32 stays float32 during the fit.
-        y : array-like of shape (n,)
-            Labels of any kind, two classes or more.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative. A weight of two counts as two samples, in the class counts too.
+        X : {array-like, sparse matrix, data frame} of shape (n, d), or path
+            Features; float32 stays float32 during the fit. IMMAXClassifier also takes the path of
+            a Parquet file or folder, which may be larger than memory; see
+            ``immax.distributed.StreamIMMAXClassifier``.
+        y : array-like of shape (n,) or str
+            Labels of any kind, two classes or more; in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            Non-negative. A weight of two counts as two samples, in the class counts too. In files,
+            the name of their column.
 
         Returns
         -------
         self
         """
+        if is_path(X):
+            return self._fit_files(X, y, sample_weight)
         with fit_task(self, X, y, sample_weight) as task:
             data, loss, problem = self.training(X, y, sample_weight)
             n_features = data.X.shape[1]

@@ -20,6 +20,7 @@ __all__ = [
     "check_no_path",
     "check_positive",
     "class_codes",
+    "is_path",
     "nearest",
     "training_sample",
 ]
@@ -65,6 +66,21 @@ def check_positive(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
 
 
+def is_path(X: object) -> bool:
+    """Return whether features are the name of a file or folder.
+
+    Parameters
+    ----------
+    X : object
+        What was passed as features.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(X, (str, PathLike))
+
+
 def check_no_path(X: object) -> None:
     """Raise an error if features are the name of a file or folder.
 
@@ -78,11 +94,11 @@ def check_no_path(X: object) -> None:
     TypeError
         If it is a string or a path.
     """
-    if isinstance(X, (str, PathLike)):
+    if is_path(X):
         raise TypeError(
             f"X must be an array or a data frame; got the path {str(X)!r}. "
-            "immax.distributed.StreamIMMAXClassifier and StreamIMMAXClassifierCV fit Parquet files "
-            "and folders; predictions need their rows, for example from pandas.read_parquet"
+            "IMMAXClassifier and IMMAXClassifierCV can be fitted to Parquet files and folders; "
+            "predictions need their rows, for example from pandas.read_parquet"
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 from callback_cases import Recorder, needs_callbacks
 from parted_cases import cut, rows
 
-from immax import IMMAXClassifier
+from immax import IMMAXClassifier, IMMAXClassifierCV
 from immax.distributed import StreamIMMAXClassifier, StreamIMMAXClassifierCV, parquet_batches
 from immax.distributed.parted_search import PartedIMMAXCV
 from immax.io import load_model, save_model
@@ -52,6 +52,45 @@ def test_a_search(table):
     assert model.best_score_ == pytest.approx(here.best_score_)
     np.testing.assert_allclose(model.coef_, here.coef_, atol=1e-5)
     assert type(model.to_local()).__name__ == "IMMAXClassifierCV"
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["Path", "str"])
+def test_local_classifiers_take_paths(table, as_text):
+    folder, frame = table
+    X = frame.drop(columns=["y", "w"])
+    path = str(folder) if as_text else folder
+    model = IMMAXClassifier(tol=1e-10).fit(path, "y", "w")
+    streamed = StreamIMMAXClassifier(tol=1e-10).fit(folder, "y", "w")
+    np.testing.assert_array_equal(model.coef_, streamed.coef_)
+    assert model.feature_names_in_.tolist() == list(X.columns)
+    assert not hasattr(model, "n_rounds_")
+    assert (model.predict(X) == streamed.predict(X)).all()
+    given = {"n_margins": 2, "lams": [1e-3, 1e-1], "cv": 3}
+    search = IMMAXClassifierCV(**given).fit(path, "y", "w")
+    assert search.best_score_ == StreamIMMAXClassifierCV(**given).fit(folder, "y", "w").best_score_
+    assert len(search.predict(X)) == len(X)
+
+
+def test_a_warm_start_on_files_continues(table):
+    folder, _ = table
+    model = IMMAXClassifier(tol=1e-12, warm_start=True).fit(folder, "y")
+    first = model.n_iter_
+    assert model.fit(folder, "y").n_iter_ < first
+
+
+def test_files_are_refused_by_name(table):
+    folder, frame = table
+    labels = frame["y"]
+    with pytest.raises(TypeError, match="y must be the name of a column"):
+        IMMAXClassifier().fit(folder, labels)
+    with pytest.raises(TypeError, match="sample_weight must be the name of a column"):
+        IMMAXClassifier().fit(folder, "y", frame["w"])
+    with pytest.raises(TypeError, match="no groups"):
+        IMMAXClassifierCV().fit(folder, "y", groups=labels)
+    with pytest.raises(ValueError, match="hinge"):
+        IMMAXClassifier("hinge").fit(folder, "y")
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        IMMAXClassifier().fit(folder, "z")
 
 
 @needs_callbacks

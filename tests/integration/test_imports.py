@@ -47,6 +47,10 @@ LAYERS = (
 )
 LEVELS = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 EXCEPTIONS = {
+    ("immax.linear", "immax.distributed.local_copies"): "a fit to files streams them",
+    ("immax.linear", "immax.distributed.streaming"): "a fit to files streams them",
+    ("immax.search.classifier", "immax.distributed.local_copies"): "so does a search",
+    ("immax.search.classifier", "immax.distributed.streaming"): "so does a search",
     ("immax.search.base", "immax.plots.search"): "MarginSearch.plot draws when it is called",
     ("immax.theory.certificates", "immax.plots.bound_curve"): "so does Certificate.plot",
 }

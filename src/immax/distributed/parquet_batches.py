@@ -138,7 +138,14 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
     ------
     WrongCall
         If a column is missing, or is not a column of numbers.
+    TypeError
+        If a column is not given by its name.
     """
+    for given, name in (("y", target), ("sample_weight", sample_weight)):
+        if not isinstance(name, str) and (given == "y" or name is not None):
+            raise TypeError(
+                f"{given} must be the name of a column of {path}; got {type(name).__name__}"
+            )
     files = list_parquet_files(path)
     schemas = _read_schemas(files)
     folder = Path(path)

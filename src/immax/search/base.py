@@ -38,7 +38,7 @@ from immax.search.routing import make_router, route_metadata
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily, family_weights
-from immax.validation import Sample, check_no_path, training_sample
+from immax.validation import Sample, check_no_path, is_path, training_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,6 +132,11 @@ class MarginSearch(
         check_no_path(X)
         return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
 
+    def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:  # noqa: ARG002
+        """Search on Parquet files, if the model can."""
+        check_no_path(path)
+        return self
+
     def _check_common(self) -> None:
         if int(self.n_margins) != self.n_margins or self.n_margins < 1:
             raise ValueError(f"n_margins must be a positive whole number; got {self.n_margins!r}")
@@ -153,12 +158,14 @@ class MarginSearch(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Training features.
-        y : array-like of shape (n,)
-            Labels of two classes or more.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the losses and, where the scorer takes them, of the scores; not negative.
+        X : {array-like, sparse matrix, data frame} of shape (n, d), or path
+            Training features. IMMAXClassifierCV also takes the path of a Parquet file or folder,
+            which may be larger than memory; see ``immax.distributed.StreamIMMAXClassifierCV``.
+        y : array-like of shape (n,) or str
+            Labels of two classes or more; in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            Weights of the losses and, where the scorer takes them, of the scores; not negative. In
+            files, the name of their column.
         groups : array-like of shape (n,), optional
             Groups of samples, for splitters such as GroupKFold.
         **params
@@ -187,6 +194,10 @@ class MarginSearch(
                 "scorers and splitters can ask for them if metadata routing is enabled, by "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
+        if is_path(X):
+            if groups is not None or params:
+                raise TypeError("files take no groups and no metadata: a hash makes the folds")
+            return self._fit_files(X, y, sample_weight)
         with fit_task(self, X, y, sample_weight, predicts=bool(self.refit)) as task:
             self._check_parameters()
             self._check_common()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import Memory
@@ -291,6 +291,13 @@ class IMMAXClassifierCV(MarginSearch):
                 "cv='loo' needs a smooth loss, logistic or exponential; the hinge has kinks, where "
                 "a Newton step does not lead from one model to another: take a number of folds"
             )
+
+    def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:
+        from immax.distributed.local_copies import fit_files
+        from immax.distributed.streaming import StreamIMMAXClassifierCV
+
+        fit_files(self, StreamIMMAXClassifierCV, path, target, sample_weight)
+        return self
 
     def _norms(self, X: Features, weight: Array) -> Array:
         return feature_norms(X[np.flatnonzero(weight)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from immax.arrays import Array, Vector
-from immax.distributed.row_hashes import uniform_numbers
+from immax.tabular.quantile_sketch import QuantileSketch
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,10 +18,10 @@ __all__ = ["ColumnStatistics"]
 
 
 class ColumnStatistics:
-    """Counts, means and variances of numbers, a sample of them, and counts of categories.
+    """Counts, means, variances and medians of numbers, and counts of categories.
 
-    Counts, means and variances are exact. Quantiles are those of a sample of the rows, which is
-    all of them if there are no more than ``most_sampled``.
+    Counts, means and variances are exact. Medians are those of a ``QuantileSketch``, and exact for
+    up to ``capacity`` numbers.
 
     Parameters
     ----------
@@ -29,45 +29,44 @@ class ColumnStatistics:
         Columns of floats, in which missing values are NaN.
     categories : sequence of str
         Columns of strings.
-    rate : float, default=1.0
-        The share of the rows to sample.
+    capacity : int, default=10_000
+        Of the sketch of each column of numbers.
     """
 
     def __init__(
-        self, numbers: Sequence[str], categories: Sequence[str], rate: float = 1.0
+        self, numbers: Sequence[str], categories: Sequence[str], capacity: int = 10_000
     ) -> None:
-        self.numbers, self.categories, self._rate = list(numbers), list(categories), rate
+        self.numbers, self.categories, self._capacity = list(numbers), list(categories), capacity
         self.n_rows = 0
         self.present: Vector = np.zeros(len(self.numbers))
         self._means: Vector = np.zeros(len(self.numbers))
         self._squares: Vector = np.zeros(len(self.numbers))  # sums of squared deviations
-        self._sampled: list[Array] = []
+        self._sketches = [QuantileSketch(capacity) for _ in self.numbers]
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in self.categories}
 
-    def add(self, typed: DataFrame, places: Array) -> None:
+    def add(self, typed: DataFrame) -> None:
         """Add rows.
 
         Parameters
         ----------
         typed : DataFrame
             The columns, as ``TypedColumns`` converts them.
-        places : ndarray of int, shape (n,)
-            The positions of the rows in the table, which say whether they are sampled.
         """
         n = len(typed)
         if not n:
             return
         if self.numbers:
             values = typed[self.numbers].to_numpy(np.float64)
-            self._sampled.append(values[uniform_numbers(places) < self._rate])
-            self._add_moments(values)
+            known = ~np.isnan(values)
+            for sketch, column, own in zip(self._sketches, values.T, known.T, strict=True):
+                sketch.add(column[own])
+            self._add_moments(values, known)
         for name in self.categories:
             self.counts[name].update(typed[name].value_counts(dropna=False).to_dict())
         self.n_rows += n
 
-    def _add_moments(self, values: Array) -> None:
-        """Add the means and squared deviations of rows."""
-        known = ~np.isnan(values)
+    def _add_moments(self, values: Array, known: Array) -> None:
+        """Add the means and squared deviations of the values that are known."""
         count = known.sum(axis=0).astype(np.float64)
         safe = np.maximum(count, 1)
         mean = np.where(known, values, 0).sum(axis=0) / safe
@@ -85,20 +84,23 @@ class ColumnStatistics:
 
     def __add__(self, other: ColumnStatistics) -> Self:
         """Return the statistics of the rows of both."""
-        both = type(self)(self.numbers, self.categories, self._rate)
+        both = type(self)(self.numbers, self.categories, self._capacity)
+        both._sketches = [a + b for a, b in zip(self._sketches, other._sketches, strict=True)]
         for own in (self, other):
             both.n_rows += own.n_rows
-            both._sampled += own._sampled
             both._join_moments(own.present, own._means, own._squares)
             for name in self.categories:
                 both.counts[name].update(own.counts[name])
         return both
 
-    def sample(self) -> Array:
-        """Return sampled rows of the numbers, of shape (n_sampled, n_numbers)."""
-        if not self._sampled:
-            return np.empty((0, len(self.numbers)))
-        return np.concatenate(self._sampled)
+    def medians(self) -> Vector:
+        """Return the medians of the numbers; NaN where all values are missing.
+
+        Returns
+        -------
+        ndarray of shape (n_numbers,)
+        """
+        return np.array([sketch.median() for sketch in self._sketches])
 
     def imputed_moments(self, fill: Vector) -> tuple[Vector, Vector]:
         """Return means and variances where missing values are replaced.

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["FoldPipelines", "StreamedTable", "open_streamed"]
 
 INFERRED_ROWS = 20_000  # from which kinds of columns are inferred
-SAMPLED_CELLS = 1_000_000  # from which medians are computed
+SKETCHED_CELLS = 200_000  # of the numbers of a table whose medians are exact
+LEAST_CAPACITY = 1000  # of the sketch of a column
 BATCH_CELLS = 500_000  # of a batch of rows
 
 
@@ -116,8 +117,8 @@ class StreamedTable:
     def _new_statistics(self) -> ColumnStatistics:
         types = prepare(self.schema)["types"]
         numbers = [*(types.numbers or []), *(types.dates or [])]
-        rate = SAMPLED_CELLS / max(1, len(numbers)) / max(1, self.n_rows)
-        return ColumnStatistics(numbers, types.categories or [], min(1.0, rate))
+        capacity = max(LEAST_CAPACITY, SKETCHED_CELLS // max(1, len(numbers)))
+        return ColumnStatistics(numbers, types.categories or [], capacity)
 
     def _make_pipeline(self, statistics: ColumnStatistics) -> Pipeline:
         """Return the preprocessing of rows with these statistics."""
@@ -134,7 +135,7 @@ class StreamedTable:
         """Fit the preprocessing of ``prepare`` in one pass over the table.
 
         Means, variances and counts of categories are exact; medians, which replace missing
-        values, are those of a sample of the rows.
+        values, are those of sketches; see ``QuantileSketch``.
 
         Returns
         -------
@@ -144,8 +145,8 @@ class StreamedTable:
             The number of rows of each label.
         """
         statistics, counts = self._new_statistics(), Counter[Any]()
-        for typed, y, places in self._typed_batches():
-            statistics.add(typed, places)
+        for typed, y, _ in self._typed_batches():
+            statistics.add(typed)
             labels, numbers_of_rows = np.unique(y, return_counts=True)
             counts.update(dict(zip(labels.tolist(), numbers_of_rows.tolist(), strict=True)))
         return self._make_pipeline(statistics), dict(counts)
@@ -170,7 +171,7 @@ class StreamedTable:
             folds = fold_numbers(places, n_folds, seed)
             for fold, statistics in enumerate(held_out):
                 own = np.flatnonzero(folds == fold)
-                statistics.add(typed.iloc[own], places[own])
+                statistics.add(typed.iloc[own])
             labels, numbers = np.unique(y, return_inverse=True)
             parts.append((labels, numbers.astype(np.int16)))
         classes = np.unique(np.concatenate([labels for labels, _ in parts]))
@@ -248,11 +249,10 @@ def _representative_rows(statistics: ColumnStatistics) -> DataFrame:
     An encoder needs the order of the counts only, and whether they reach its least frequency.
     """
     pandas = optional_import("pandas", NEEDS_ARROW)
-    sample = statistics.sample()
     few = {name: _few_of_each(statistics.counts[name]) for name in statistics.categories}
-    n = max(len(sample), *(len(own) for own in few.values()), 1)
+    n = max([1, *map(len, few.values())])
     numbers = np.full((n, len(statistics.numbers)), np.nan)
-    numbers[: len(sample)] = sample
+    numbers[0] = statistics.medians()
     frame = pandas.DataFrame(numbers, columns=statistics.numbers)
     for name, own in few.items():
         frame[name] = np.array([*own, *[own[0]] * (n - len(own))], dtype=object)
