@@ -231,3 +231,14 @@ def test_no_rows():
 def test_bad_input_is_named(scores, rho, loss, message):
     with pytest.raises(ValueError, match=message):
         immax_proba(scores, rho, loss)
+
+
+def test_the_former_name_of_expected_calls_warns():
+    scores, rho = np.zeros((2, 3)), [1.0, 2.0, 3.0]
+    with pytest.warns(FutureWarning, match="use expected_calls"):
+        found = immax_proba(scores, rho, calls=2)
+    np.testing.assert_array_equal(found, immax_proba(scores, rho, expected_calls=2))
+    with pytest.warns(FutureWarning, match="use expected_calls"):
+        immax_proba([0.0], [1.0, 2.0], calls=2)
+    with pytest.warns(FutureWarning, match="use expected_calls"):
+        spec_proba(scores, make_spec("ce", [3, 2, 1]), calls=2)

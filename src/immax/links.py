@@ -10,6 +10,7 @@ The rules that turn scores or probabilities into labels can be imported from her
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -40,7 +41,12 @@ BLOCK_ENTRIES = 2**16  # of the largest temporary array, which then stays in the
 
 
 def immax_proba(
-    scores: ArrayLike, rho: ArrayLike, loss: str = "logistic", *, expected_calls: int = 1
+    scores: ArrayLike,
+    rho: ArrayLike,
+    loss: str = "logistic",
+    *,
+    expected_calls: int = 1,
+    calls: int | None = None,
 ) -> Array:
     """Return the class probabilities that an IMMAX model's scores determine.
 
@@ -61,6 +67,8 @@ def immax_proba(
     expected_calls : int, default=1
         About how many calls of this size will be made; many small ones are worth the time to
         compile a kernel.
+    calls : int, optional
+        Deprecated: use ``expected_calls``.
 
     Returns
     -------
@@ -74,6 +82,7 @@ def immax_proba(
     >>> immax_proba([0.0], [0.5, 1.5])
     array([[0.25, 0.75]])
     """
+    expected_calls = _renamed_calls(calls, expected_calls)
     if loss not in ("logistic", "exponential"):
         raise ValueError(
             f"loss must be 'logistic' or 'exponential'; got {loss!r}, whose scores do not "
@@ -93,6 +102,14 @@ def immax_proba(
         return (q if staying is None else q * staying) * factor
 
     return _by_rows(link, h, entries)
+
+
+def _renamed_calls(calls: int | None, expected_calls: int) -> int:
+    """Return ``expected_calls``, or the deprecated ``calls`` with a warning."""
+    if calls is None:
+        return expected_calls
+    warnings.warn("calls is deprecated: use expected_calls", FutureWarning, stacklevel=3)
+    return calls
 
 
 def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
@@ -115,7 +132,9 @@ def _binary_proba(score: Array, rho: Array, loss: str) -> Array:
     return np.ascontiguousarray(odds.T)
 
 
-def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) -> Array:
+def spec_proba(
+    scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1, calls: int | None = None
+) -> Array:
     """Return the class probabilities that scores of a catalogue method determine.
 
     They invert the method's conditional risk, so that class weights, offsets and focus do
@@ -131,6 +150,8 @@ def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) ->
         The method that the scores were trained with.
     expected_calls : int, default=1
         As in ``immax_proba``.
+    calls : int, optional
+        Deprecated: use ``expected_calls``.
 
     Returns
     -------
@@ -143,6 +164,7 @@ def spec_proba(scores: ArrayLike, spec: LossSpec, *, expected_calls: int = 1) ->
     >>> spec_proba([[0.0, 0.0]], catalog.rw([900, 100]))
     array([[0.9, 0.1]])
     """
+    expected_calls = _renamed_calls(calls, expected_calls)
     h = _checked(scores, spec.n_classes)
     if h.ndim == 1:
         raise ValueError("scores must have shape (n, c); got one dimension")

@@ -2,6 +2,7 @@
 
 import sqlite3
 
+import numpy as np
 import pytest
 import typer
 from commands import immax, immax_here
@@ -144,3 +145,14 @@ def test_arbitrary_bytes_are_no_unexpected_error(tmp_path, data, kind):
         assert outcome.returncode in (1, 2), (arguments, outcome.stdout)
         assert "Traceback" not in outcome.stderr
         assert "unexpected error" not in outcome.stderr, (arguments, outcome.stderr)
+
+
+def test_an_operation_that_fails_is_unexpected(capsys):
+    with pytest.raises(typer.Exit), report_errors():
+        np.zeros(2) + np.zeros(3)
+    assert "run again with --debug" in capsys.readouterr().err
+    with pytest.raises(typer.Exit), report_errors():
+        raise ValueError(
+            "the column is empty",
+        )
+    assert capsys.readouterr().err == "immax: the column is empty\n"

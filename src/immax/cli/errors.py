@@ -46,13 +46,21 @@ def _describe(error: BaseException) -> _Failure:
         return _Failure(f"the results file is damaged: {text}", 1)
     if isinstance(error, MemoryError):
         return _Failure("there is not enough memory", 1)
-    if isinstance(error, OSError | ImportError | ValueError):
+    if isinstance(error, OSError | ImportError | UnicodeError) or _is_meant_for_users(error):
         return _Failure(text, 1)
     if isinstance(error, KeyboardInterrupt):
         return _Failure("interrupted; run the same command again to resume", INTERRUPTED)
     kind = type(error).__name__
     line = kind if text == kind else f"{kind}: {text}"
     return _Failure(f"unexpected error: {line}; run again with {DEBUG} for the traceback", 1)
+
+
+def _is_meant_for_users(error: BaseException) -> bool:
+    """Return whether a ValueError was raised by a statement, not by an operation that failed."""
+    if not isinstance(error, ValueError):
+        return False
+    frames = traceback.extract_tb(error.__traceback__)
+    return not frames or (frames[-1].line or "raise").startswith("raise")
 
 
 def _first_line(error: BaseException) -> str:
