@@ -1,11 +1,14 @@
 """The minimisers of a second-order model, against each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import make_local_model
 
+from immax.losses.risks import DiagonalCurvature
 from immax.penalties import ElasticNet, GroupNorm, L1Norm
-from immax.solvers.local_models import accelerated_step, gram_step
+from immax.solvers.local_models import FullGram, accelerated_step, gram_step
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -24,3 +27,14 @@ def test_steps_agree_and_meet_the_optimality_conditions(omega, c, intercept):
         np.testing.assert_allclose(bent.sum(axis=0), -model.bias_slope, atol=1e-7)
     other = accelerated_step(model, 1e-7)
     np.testing.assert_allclose(other.z, step.z, atol=1e-3)
+
+
+def test_the_matrix_of_all_columns_gives_the_same_step():
+    model = make_local_model(L1Norm(), 2, True)
+    full = FullGram.at(model.columns, model.curvature)
+    step, other = gram_step(replace(model, full_gram=full), 1e-10), gram_step(model, 1e-10)
+    np.testing.assert_allclose(step.z, other.z, atol=1e-12)
+    np.testing.assert_allclose(step.biases, other.biases, atol=1e-12)
+    moved = DiagonalCurvature(1.05 * model.curvature.diagonal())
+    assert full.is_near(moved, 0.06)
+    assert not full.is_near(moved, 0.04)

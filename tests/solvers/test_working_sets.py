@@ -225,3 +225,24 @@ def test_solvers_are_chosen_by_the_penalty():
 def test_too_few_iterations_are_reported():
     problem = replace(make_problem("immax", 3, lam=1e-4), omega=L1Norm())
     assert not solve(problem, max_iter=1).converged
+
+
+@pytest.mark.parametrize("loss", ["logistic-sum", "exponential-sum"])
+def test_a_matrix_of_few_columns_is_used_again(loss, monkeypatch):
+    X, y, weight = make_data(2, n=3000, d=8)
+    risk = make_risk(loss, 2, y, weight)
+    problem = Problem(X, risk, 1e-5, True, L1Norm())
+    computed = []
+    full_gram = local_models.FullGram.at.__func__
+
+    def count(cls, columns, curvature):
+        computed.append(curvature)
+        return full_gram(cls, columns, curvature)
+
+    monkeypatch.setattr(local_models.FullGram, "at", classmethod(count))
+    found = WorkingSets(tol=1e-9).solve(problem)
+    assert 0 < len(computed) < found.n_iter
+    assert found.gap <= 1e-9 * found.objective
+    monkeypatch.setattr(working_sets, "SAME_CURVATURE", 0.0)
+    other = WorkingSets(tol=1e-9).solve(problem)
+    np.testing.assert_allclose(found.theta, other.theta, atol=1e-4)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.gram_descent import GramModel
 from immax.solvers.selections import Selection
 
-__all__ = ["CONSTANT", "LocalModel", "Step", "accelerated_step", "gram_step"]
+__all__ = ["CONSTANT", "FullGram", "LocalModel", "Step", "accelerated_step", "gram_step"]
 
 MAX_GRADIENT_STEPS = 500
 CONSTANT = 1e-11  # share of the curvature of a column that the biases leave, if it is constant
@@ -31,6 +32,38 @@ class Step:
     z: Array
     biases: Array  # (k,)
     reached: bool = True  # whether the model was minimised to the tolerance
+
+
+@dataclass(frozen=True)
+class FullGram:
+    """The matrix of the models of all columns for one output, at a curvature.
+
+    Attributes
+    ----------
+    curvature : Curvature
+        Of the risk, where the matrix was computed.
+    gram : ndarray of shape (d, d)
+        ``X^T diag(curvature) X``.
+    sums : ndarray of shape (d,)
+        ``X^T curvature``.
+    """
+
+    curvature: Curvature
+    gram: Array
+    sums: Array
+
+    @classmethod
+    def at(cls, columns: FeatureColumns, curvature: Curvature) -> Self:
+        """Compute the matrix of all columns."""
+        every = np.arange(columns.X.shape[1])
+        gram, sums, _ = columns.weighted_gram(every, every, curvature.block(0, 0))
+        return cls(curvature, gram, sums)
+
+    def is_near(self, curvature: Curvature, share: float) -> bool:
+        """Return whether another curvature differs by at most this share of it."""
+        mine = self.curvature.block(0, 0)
+        change = np.abs(curvature.block(0, 0) - mine).sum(dtype=np.float64)
+        return bool(change <= share * mine.sum(dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -53,6 +86,8 @@ class LocalModel:
         The direction in which biases do not matter.
     damping : float
         Is added to the diagonal of the model, relative to what is there.
+    full_gram : FullGram or None, default=None
+        The matrix of all columns at ``curvature``, if it is known.
     """
 
     columns: FeatureColumns
@@ -64,6 +99,7 @@ class LocalModel:
     null_direction: Array | None
     n_outputs: int
     damping: float
+    full_gram: FullGram | None = None
 
     @cached_property
     def local(self) -> Array:
@@ -88,6 +124,15 @@ class LocalModel:
         entries = self.curvature.diagonal()
         largest = max(float(np.abs(entries).max(initial=0)), 1e-3 / entries.shape[0])
         return self.damping * largest * self.columns.squares[self.local]
+
+    def weighted_gram(
+        self, a: int, b: int, left: Array, right: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return ``FeatureColumns.weighted_gram`` for two outputs and the columns of each."""
+        if self.full_gram is None:
+            return self.columns.weighted_gram(left, right, self.curvature.block(a, b))
+        sums = self.full_gram.sums
+        return self.full_gram.gram[np.ix_(left, right)], sums[left], sums[right]
 
     def biases(self, crossed: Array) -> Array:
         """Return the change of the biases for ``H_bw delta``."""
@@ -117,8 +162,7 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     hessian, cross = np.zeros((p, p)), np.zeros((p, k))
     for a in range(k):
         for b in range(a, k):
-            weight = model.curvature.block(a, b)
-            block, of_a, of_b = model.columns.weighted_gram(local[a], local[b], weight)
+            block, of_a, of_b = model.weighted_gram(a, b, local[a], local[b])
             hessian[np.ix_(places[a], places[b])] = block
             if b > a:
                 hessian[np.ix_(places[b], places[a])] = block.T

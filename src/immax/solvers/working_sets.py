@@ -17,7 +17,13 @@ from immax.solvers.column_descent import column_step
 from immax.solvers.duality import dual_bound
 from immax.solvers.feature_columns import FeatureColumns, take_columns
 from immax.solvers.gap import reachable_tol
-from immax.solvers.local_models import LocalModel, Step, accelerated_step, gram_step
+from immax.solvers.local_models import (
+    FullGram,
+    LocalModel,
+    Step,
+    accelerated_step,
+    gram_step,
+)
 from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod
 from immax.solvers.problem import Problem, Risk, Solution, is_smooth
@@ -36,6 +42,9 @@ MAX_GRAM = 500  # coefficients of a model that is minimised with its matrix
 MAX_SLOW_GRAM = 1500  # likewise where columns are correlated, and descent over them is slow
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
 FEW_COLUMNS = 200  # dense features of which none is worth leaving out
+MOST_COLUMNS = 0.8  # share of them in a working set, from which their whole matrix is computed
+SAME_CURVATURE = 0.1  # share of change below which their matrix is used again
+LEAST_GAIN = 0.2  # of the largest violation after a step with that matrix, or it is computed anew
 MAX_REDUCTIONS = 40
 POLISHED = 1e-12  # tolerances of fits to the full precision of the arithmetic
 LEAST_DAMPING = 1e-9
@@ -117,7 +126,7 @@ class WorkingSets(Solver[SmoothRisk]):
             chosen = most_violating(violations, live, size)
             selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
             steps, decrease = state.improve(
-                selection, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
+                selection, gradient, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
             )
             n_iter += steps
             self._report(state.theta)
@@ -125,7 +134,8 @@ class WorkingSets(Solver[SmoothRisk]):
         if converged and tol <= POLISHED and state.weights.any():
             # One more Newton step squares the error of the coefficients.
             live = blocks.norms(state.weights) > 0
-            state.improve(select_blocks(blocks, live, state.weights.shape, problem.lam), 0.0, 1)
+            last = select_blocks(blocks, live, state.weights.shape, problem.lam)
+            state.improve(last, gradient, 0.0, 1)
             state.settle()
             value = min(value, state.value)
         return Solution(state.theta, value, gap if convex else None, n_iter, converged)
@@ -193,6 +203,8 @@ class _State:
         self._columns: FeatureColumns | None = None
         self._damping = LEAST_DAMPING
         self._few = problem.X.shape[1] <= FEW_COLUMNS and not problem.is_sparse
+        self._full_gram: FullGram | None = None
+        self._last_worst = np.inf
         self._columns_are_slow = False  # whether descent over columns has taken too many passes
 
     @property
@@ -218,17 +230,24 @@ class _State:
         inner = float(np.vdot(self.residuals.T, self.scores.T))
         return dual_bound(self.problem, self.theta, gradient, self.risk_value - inner)
 
-    def improve(self, selection: Selection, tol: float, max_steps: int) -> tuple[int, float]:
-        """Take Newton steps on a working set; return how many, and by how much they decrease."""
+    def improve(
+        self, selection: Selection, settled: Array, tol: float, max_steps: int
+    ) -> tuple[int, float]:
+        """Take Newton steps on a working set; return how many, and by how much they decrease.
+
+        ``settled`` is the gradient that ``settle`` has returned.
+        """
         columns = self._take(selection)
         # The gap costs less than one more matrix of these models, and is looked at first.
         one_step = self._few and self._damping == LEAST_DAMPING
         local = columns.places(selection.cols)
         z = selection.take(self.weights)
+        gradient = selection.take(settled)
         steps, decrease = 0, 0.0
         while steps < (1 if one_step else max_steps):
-            pulled = columns.pull_back(self.residuals)
-            gradient = pulled[selection.rows, local].astype(np.float64)
+            if steps:
+                gradient = columns.pull_back(self.residuals)[selection.rows, local]
+                gradient = gradient.astype(np.float64)
             worst = float(selection.violations(z, gradient).max(initial=0))
             if steps and worst <= tol:
                 break
@@ -277,13 +296,31 @@ class _State:
         factor = 1 if self.problem.risk.n_outputs == 1 else 2
         return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
 
+    def _update_gram(
+        self, columns: FeatureColumns, curvature: Curvature, selection: Selection, worst: float
+    ) -> FullGram | None:
+        """Return the matrix of a few columns, of an earlier step if that is near enough.
+
+        A matrix of all rows costs many products with them, and steps with one that is nearly right
+        are nearly as good.
+        """
+        few_left_out = selection.rows.size >= MOST_COLUMNS * self.problem.X.shape[1]
+        if not self._few or self.problem.risk.n_outputs > 1 or not few_left_out:
+            return None
+        known, gained = self._full_gram, worst <= LEAST_GAIN * self._last_worst
+        if known is None or not gained or not known.is_near(curvature, SAME_CURVATURE):
+            known = FullGram.at(columns, curvature)
+        self._full_gram, self._last_worst = known, worst
+        return known
+
     def _model_step(
         self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, worst: float
     ) -> Step:
-        risk = self.problem.risk
+        risk, curvature = self.problem.risk, self._curvature()
+        full = self._update_gram(columns, curvature, selection, worst)
         model = LocalModel(
             columns,
-            self._curvature(),
+            curvature if full is None else full.curvature,
             selection,
             z,
             gradient,
@@ -291,6 +328,7 @@ class _State:
             risk.null_direction,
             risk.n_outputs,
             self._damping,
+            full,
         )
         minimise = self._minimiser(selection)
         step = minimise(model, (GRAM_FORCING if minimise is gram_step else FORCING) * worst)
