@@ -15,7 +15,8 @@ from immax.arrays import Array, Features
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.solvers import Problem, Solution, solve
 from immax.solvers.empty_models import strongest_lam
-from immax.solvers.problem import Risk
+from immax.solvers.memory import Memory
+from immax.solvers.problem import Risk, is_smooth
 
 __all__ = ["CoefficientPath", "lam_max", "lam_sequence", "path", "solve_path"]
 
@@ -253,6 +254,8 @@ def solve_path(
         One after the other.
     """
     theta = None
+    # What is remembered of kinks or of a smooth penalty belongs to one lam.
+    memory = Memory() if is_smooth(problem) and not problem.omega.smooth else None
     for lam in lams:
         solution = solve(
             replace(problem, lam=float(lam)),
@@ -260,6 +263,7 @@ def solve_path(
             tol=tol,
             max_iter=max_iter,
             polish=False,
+            memory=memory,
         )
         theta = solution.theta
         yield solution

@@ -8,6 +8,7 @@ from problems import make_local_model
 
 from immax.losses.risks import DiagonalCurvature
 from immax.penalties import ElasticNet, GroupNorm, L1Norm
+from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.local_models import FullGram, accelerated_step, gram_step
 
 
@@ -36,5 +37,7 @@ def test_the_matrix_of_all_columns_gives_the_same_step():
     np.testing.assert_allclose(step.z, other.z, atol=1e-12)
     np.testing.assert_allclose(step.biases, other.biases, atol=1e-12)
     moved = DiagonalCurvature(1.05 * model.curvature.diagonal())
-    assert full.is_near(moved, 0.06)
-    assert not full.is_near(moved, 0.04)
+    assert full.is_near(model.columns, moved, 0.06)
+    assert not full.is_near(model.columns, moved, 0.04)
+    others = FeatureColumns(model.columns.X.copy(), model.columns.numbers)
+    assert not full.is_near(others, moved, 0.06)

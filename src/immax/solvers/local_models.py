@@ -40,6 +40,8 @@ class FullGram:
 
     Attributes
     ----------
+    columns : FeatureColumns
+        The columns.
     curvature : Curvature
         Of the risk, where the matrix was computed.
     gram : ndarray of shape (d, d)
@@ -48,6 +50,7 @@ class FullGram:
         ``X^T curvature``.
     """
 
+    columns: FeatureColumns
     curvature: Curvature
     gram: Array
     sums: Array
@@ -57,10 +60,12 @@ class FullGram:
         """Compute the matrix of all columns."""
         every = np.arange(columns.X.shape[1])
         gram, sums, _ = columns.weighted_gram(every, every, curvature.block(0, 0))
-        return cls(curvature, gram, sums)
+        return cls(columns, curvature, gram, sums)
 
-    def is_near(self, curvature: Curvature, share: float) -> bool:
-        """Return whether another curvature differs by at most this share of it."""
+    def is_near(self, columns: FeatureColumns, curvature: Curvature, share: float) -> bool:
+        """Return whether the curvature of these columns differs by at most this share of it."""
+        if columns.X is not self.columns.X:
+            return False
         mine = self.curvature.block(0, 0)
         change = np.abs(curvature.block(0, 0) - mine).sum(dtype=np.float64)
         return bool(change <= share * mine.sum(dtype=np.float64))

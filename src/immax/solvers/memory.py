@@ -1,4 +1,4 @@
-"""What is known of similar problems: for L-BFGS their curvature, for kinks their multipliers."""
+"""What is known of similar problems: their curvature, and for kinks their multipliers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from immax.arrays import Array
+from immax.solvers.local_models import FullGram
 from immax.solvers.preconditioners import Preconditioner
 
 __all__ = ["Memory", "Multipliers"]
@@ -37,12 +38,15 @@ class Memory:
         Those of the next start, if they are known; after a run, those of its solution.
     multipliers : Multipliers or None
         Those that the method of multipliers begins with; after a run, those that it ended with.
+    full_gram : FullGram or None
+        The last matrix of few columns, of proximal Newton steps.
     """
 
     def __init__(self, size: int = 10) -> None:
         self.precondition: Preconditioner | None = None
         self.scores: Array | None = None
         self.multipliers: Multipliers | None = None
+        self.full_gram: FullGram | None = None
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=size)
 
     def __len__(self) -> int:

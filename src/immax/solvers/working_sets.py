@@ -87,11 +87,11 @@ class WorkingSets(Solver[SmoothRisk]):
         self,
         problem: Problem[SmoothRisk],
         start: Array | None,
-        memory: Memory | None,  # noqa: ARG002 - the curvature is computed anew
+        memory: Memory | None,
     ) -> Solution:
         if start is None:
             start = sampled_start(problem, self)
-        state = _State(problem, start)
+        state = _State(problem, start, memory)
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
         convex = problem.risk.convex
         tol = _sensible_tol(self.tol, problem)
@@ -195,15 +195,21 @@ def _sensible_tol(tol: float, problem: Problem[Risk]) -> float:
 class _State:
     """Parameters, their scores, and what is known there."""
 
-    def __init__(self, problem: Problem[SmoothRisk], theta: Array) -> None:
+    def __init__(
+        self, problem: Problem[SmoothRisk], theta: Array, memory: Memory | None = None
+    ) -> None:
         self.problem = problem
+        self._memory = Memory() if memory is None else memory
+        self._remembers = memory is not None
         self.theta = np.array(theta, dtype=problem.dtype)
         self.scores = problem.scores(self.theta)
         self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
         self._columns: FeatureColumns | None = None
+        known = self._memory.full_gram
+        if known is not None and known.columns.X is problem.X:
+            self._columns = known.columns
         self._damping = LEAST_DAMPING
         self._few = problem.X.shape[1] <= FEW_COLUMNS and not problem.is_sparse
-        self._full_gram: FullGram | None = None
         self._last_worst = np.inf
         self._columns_are_slow = False  # whether descent over columns has taken too many passes
 
@@ -305,12 +311,14 @@ class _State:
         are nearly as good.
         """
         few_left_out = selection.rows.size >= MOST_COLUMNS * self.problem.X.shape[1]
-        if not self._few or self.problem.risk.n_outputs > 1 or not few_left_out:
+        if not self._few or self.problem.risk.n_outputs > 1:
             return None
-        known, gained = self._full_gram, worst <= LEAST_GAIN * self._last_worst
-        if known is None or not gained or not known.is_near(curvature, SAME_CURVATURE):
+        if not (few_left_out or self._remembers):
+            return None
+        known, gained = self._memory.full_gram, worst <= LEAST_GAIN * self._last_worst
+        if known is None or not gained or not known.is_near(columns, curvature, SAME_CURVATURE):
             known = FullGram.at(columns, curvature)
-        self._full_gram, self._last_worst = known, worst
+        self._memory.full_gram, self._last_worst = known, worst
         return known
 
     def _model_step(
