@@ -135,7 +135,18 @@ class LocalModel:
         return self.full_gram.gram[np.ix_(left, right)], sums[left], sums[right]
 
     def biases(self, crossed: Array) -> Array:
-        """Return the change of the biases for ``H_bw delta``."""
+        """Return the change of the biases that minimises the model for a step of the coefficients.
+
+        Parameters
+        ----------
+        crossed : ndarray of shape (k,)
+            ``H_bw delta``, the change of the slope of the biases along the step.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Zeros if there are no biases.
+        """
         if self.bias_slope is None:
             return np.zeros(self.n_outputs)
         return -self.inverse_total @ (self.bias_slope + crossed)
