@@ -157,12 +157,12 @@ class PowerFamily:
         return power_margins(counts, float(np.ravel(parameters)[0]))
 
     def centre(self, counts: ArrayLike) -> Vector:
-        """Return the power of the theory's margins, 1/3, or the nearest to it in the box.
+        """Return the power of the theory's margins, 1/3, or the nearest one in the box.
 
         Parameters
         ----------
         counts : array-like of shape (n_classes,)
-            Number of training samples per class.
+            Number of training samples per class; the power does not depend on it.
 
         Returns
         -------
@@ -171,12 +171,12 @@ class PowerFamily:
         return np.clip([1 / 3], *self.box(counts))
 
     def plain(self, counts: ArrayLike) -> Vector:
-        """Return the power of equal margins, 0, or the nearest to it in the box.
+        """Return the power of equal margins, 0, or the nearest one in the box.
 
         Parameters
         ----------
         counts : array-like of shape (n_classes,)
-            Number of training samples per class.
+            Number of training samples per class; the power does not depend on it.
 
         Returns
         -------
