@@ -292,8 +292,10 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
             The file to write.
         format : {"cbm", "json", "cpp", "python"}, default="cbm"
             The format of the file.
-        *arguments, **options
-            Other arguments of ``CatBoostClassifier.save_model``.
+        *arguments
+            Further positional arguments of ``CatBoostClassifier.save_model``.
+        **options
+            Its other arguments.
 
         Raises
         ------
