@@ -54,13 +54,37 @@ class FullGram:
 
     @classmethod
     def at(cls, columns: FeatureColumns, curvature: Curvature) -> Self:
-        """Compute the matrix of all columns."""
+        """Compute the matrix of all columns.
+
+        Parameters
+        ----------
+        columns : FeatureColumns
+            The columns.
+        curvature : Curvature
+            Of the risk, for one output.
+
+        Returns
+        -------
+        FullGram
+        """
         every = np.arange(columns.X.shape[1])
         gram, sums, _ = columns.weighted_gram(every, every, curvature.block(0, 0))
         return cls(curvature, gram, sums)
 
     def is_near(self, curvature: Curvature, share: float) -> bool:
-        """Return whether another curvature differs by at most this share of it."""
+        """Return whether another curvature differs by at most a share of that of the matrix.
+
+        Parameters
+        ----------
+        curvature : Curvature
+            The other curvature, of the same rows.
+        share : float
+            The largest sum of differences, relative to the sum of the curvature.
+
+        Returns
+        -------
+        bool
+        """
         mine = self.curvature.block(0, 0)
         change = np.abs(curvature.block(0, 0) - mine).sum(dtype=np.float64)
         return bool(change <= share * mine.sum(dtype=np.float64))
@@ -128,7 +152,22 @@ class LocalModel:
     def weighted_gram(
         self, a: int, b: int, left: Array, right: Array
     ) -> tuple[Array, Array, Array]:
-        """Return ``FeatureColumns.weighted_gram`` for two outputs and the columns of each."""
+        """Return a block of the matrix of the model, and the weighted sums of its columns.
+
+        Parameters
+        ----------
+        a, b : int
+            The outputs of the block.
+        left, right : ndarrays of int
+            The places of the columns of each output.
+
+        Returns
+        -------
+        gram : ndarray of shape (n_left, n_right)
+            ``X_left^T diag(curvature) X_right``.
+        sums_left, sums_right : ndarrays of shape (n_left,) and (n_right,)
+            The sums of the columns, weighted by the curvature.
+        """
         if self.full_gram is None:
             return self.columns.weighted_gram(left, right, self.curvature.block(a, b))
         sums = self.full_gram.sums

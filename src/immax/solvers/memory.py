@@ -113,7 +113,7 @@ class Memory:
     def astype(self, dtype: DTypeLike) -> Memory:
         """Return a copy whose steps are in another precision.
 
-        Scores and multipliers are not copied.
+        Besides the steps, only the preconditioner is taken over.
 
         Parameters
         ----------
