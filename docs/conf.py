@@ -42,7 +42,6 @@ myst_heading_anchors = 4
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_inherit_docstrings = False
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

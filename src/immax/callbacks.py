@@ -146,6 +146,10 @@ class Task:
         ----------
         estimator : estimator
             It is fitted within the block.
+
+        Yields
+        ------
+        None
         """
         if self._context is None:
             yield

@@ -77,7 +77,13 @@ class CoefficientPath:
         return np.stack([coef[:, chosen].toarray() for coef in self.coefs])
 
     def used(self) -> Array:
-        """Return the features that any of the models uses, ascending."""
+        """Return the features that any of the models uses.
+
+        Returns
+        -------
+        ndarray of int
+            Their numbers, ascending.
+        """
         return np.unique(np.concatenate([coef.indices for coef in self.coefs]))
 
 

@@ -114,16 +114,48 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
         self._set_loss_parameters(method, margins, power, rule, aim, costs, cv, method_params)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Return the parameters of CatBoost and of the loss."""
+        """Return the parameters of CatBoost and of the loss.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Not used; it is there for scikit-learn.
+
+        Returns
+        -------
+        dict
+            Those of CatBoost only where they were given.
+        """
         own = {name: getattr(self, name) for name in LOSS_PARAMETERS}
         return {**super().get_params(), **own}
 
     def get_param(self, key: str) -> Any:
-        """Return a parameter of CatBoost or of the loss."""
+        """Return a parameter of CatBoost or of the loss.
+
+        Parameters
+        ----------
+        key : str
+            The name of the parameter.
+
+        Returns
+        -------
+        object
+            None for a parameter of CatBoost that was not given.
+        """
         return getattr(self, key) if key in LOSS_PARAMETERS else super().get_param(key)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of CatBoost and of the loss."""
+        """Set parameters of CatBoost and of the loss.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name.
+
+        Returns
+        -------
+        self
+        """
         for name in LOSS_PARAMETERS:
             if name in params:
                 setattr(self, name, params.pop(name))
@@ -253,6 +285,22 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
         """Write CatBoost's own file, which says what its scores mean.
 
         The code of formats "cpp" and "python" returns scores.
+
+        Parameters
+        ----------
+        fname : str or Path
+            The file to write.
+        format : {"cbm", "json", "cpp", "python"}, default="cbm"
+            The format of the file.
+        *arguments
+            Further positional arguments of ``CatBoostClassifier.save_model``.
+        **options
+            Its other arguments.
+
+        Raises
+        ------
+        ValueError
+            If the format is another one.
         """
         check_choice("format", format, FORMATS)
         attach(self, self._description())
@@ -264,7 +312,26 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
         format: str = "cbm",  # noqa: A002
         **options: Any,
     ) -> Self:
-        """Read a file, stream or blob that ``save_model`` wrote."""
+        """Read a file, stream or blob that ``save_model`` wrote.
+
+        Parameters
+        ----------
+        fname : str or Path, optional
+            The file, unless ``stream`` or ``blob`` is among the options.
+        format : str, default="cbm"
+            The format of the file.
+        **options
+            Other arguments of ``CatBoostClassifier.load_model``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the model does not say what its scores mean.
+        """
         super().load_model(fname, format, **options)
         if has_description(self):
             self._set_description(find_description(self))

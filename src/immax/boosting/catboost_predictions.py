@@ -88,41 +88,143 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
         return self.loss_.classes if hasattr(self, "loss_") else super().classes_
 
     def decision_function(self, X: Features, **options: Any) -> Array:
-        """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or catboost.Pool
+            Features.
+        **options
+            Other arguments of ``CatBoostClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes, the score of ``classes_[1]``.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        """
         self._fitted_loss()
         return np.asarray(super().predict(X, prediction_type="RawFormulaVal", **options))
 
     def predict(self, X: Features, prediction_type: str = "Class", **options: Any) -> Array:
         """Return labels by ``rule`` or ``aim``.
 
-        With ``prediction_type``, "Probability" or "LogProbability" of the link, or "RawFormulaVal",
-        the scores.
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or catboost.Pool
+            Features.
+        prediction_type : str, default="Class"
+            What to return: labels ("Class"), probabilities by the link ("Probability"), their
+            logarithms ("LogProbability"), or scores ("RawFormulaVal").
+        **options
+            Other arguments of ``CatBoostClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+
+        Raises
+        ------
+        ValueError
+            If ``prediction_type`` is another one.
         """
         return self._turn(self.decision_function(X, **options), prediction_type)
 
     def predict_proba(self, X: Features, **options: Any) -> Array:
-        """Return class probabilities, shape (n, c)."""
+        """Return class probabilities by the link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or catboost.Pool
+            Features.
+        **options
+            Other arguments of ``CatBoostClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         return self.predict(X, "Probability", **options)
 
     def predict_log_proba(self, data: Features, **options: Any) -> Array:
-        """Return the logarithms of class probabilities, shape (n, c)."""
+        """Return the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        data : array-like of shape (n, d) or catboost.Pool
+            Features.
+        **options
+            Other arguments of ``CatBoostClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         return self.predict(data, "LogProbability", **options)
 
     def staged_predict(
         self, data: Features, prediction_type: str = "Class", **options: Any
     ) -> Iterator[Array]:
-        """Return what ``predict`` returns, after each of the trees."""
+        """Return what ``predict`` returns, stage by stage of the ensemble.
+
+        Parameters
+        ----------
+        data : array-like of shape (n, d) or catboost.Pool
+            Features.
+        prediction_type : str, default="Class"
+            As in ``predict``.
+        **options
+            Other arguments of ``CatBoostClassifier.staged_predict``.
+
+        Returns
+        -------
+        iterator of ndarray
+            Predictions after each tree, or after every ``eval_period`` of them.
+
+        Raises
+        ------
+        ValueError
+            If ``prediction_type`` is another one.
+        """
         check_choice("prediction_type", prediction_type, KINDS)
         self._fitted_loss()
         stages = super().staged_predict(data, prediction_type="RawFormulaVal", **options)
         return (self._turn(np.asarray(scores), prediction_type) for scores in stages)
 
     def staged_predict_proba(self, data: Features, **options: Any) -> Iterator[Array]:
-        """Return class probabilities after each of the trees."""
+        """Return class probabilities, stage by stage of the ensemble.
+
+        Parameters
+        ----------
+        data : array-like of shape (n, d) or catboost.Pool
+            Features.
+        **options
+            Other arguments of ``CatBoostClassifier.staged_predict``.
+
+        Returns
+        -------
+        iterator of ndarray of shape (n, n_classes)
+        """
         return self.staged_predict(data, "Probability", **options)
 
     def staged_predict_log_proba(self, data: Features, **options: Any) -> Iterator[Array]:
-        """Return the logarithms of class probabilities after each of the trees."""
+        """Return the logarithms of the class probabilities, stage by stage of the ensemble.
+
+        Parameters
+        ----------
+        data : array-like of shape (n, d) or catboost.Pool
+            Features.
+        **options
+            Other arguments of ``CatBoostClassifier.staged_predict``.
+
+        Returns
+        -------
+        iterator of ndarray of shape (n, n_classes)
+        """
         return self.staged_predict(data, "LogProbability", **options)
 
     def _turn(self, scores: Array, kind: str) -> Array:
@@ -143,7 +245,26 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
     def score(
         self, X: Features, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the accuracy of the labels; a ``Pool`` contains its own."""
+        """Return the accuracy of the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or catboost.Pool
+            Features.
+        y : array-like of shape (n,), optional
+            Labels; by default those of the ``Pool``.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If there are no labels, or the rule may leave samples undecided.
+        """
         labels = X.get_label() if isinstance(X, Pool) and y is None else y
         if labels is None:
             raise ValueError("score requires y to be passed, but the target y is None")
@@ -181,7 +302,13 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
         return self._evaluate_stages(data, codes, weight, rows, self._description(), options)
 
     def get_evals_result(self) -> History:
-        """Return the metrics after each round, by evaluation set and metric."""
+        """Return the metrics after each round.
+
+        Returns
+        -------
+        dict of dict
+            Lists of values, by evaluation set and metric.
+        """
         history: History = {name: dict(own) for name, own in super().get_evals_result().items()}
         for name, own in getattr(self, "_custom_history", {}).items():
             history.setdefault(name, {}).update(own)
@@ -193,7 +320,13 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
         return self.get_evals_result()
 
     def get_best_score(self) -> dict[str, dict[str, float]]:
-        """Return the best value of each metric, by evaluation set and metric."""
+        """Return the best value of each metric.
+
+        Returns
+        -------
+        dict of dict
+            Values, by evaluation set and metric.
+        """
         best = {name: dict(own) for name, own in (super().get_best_score() or {}).items()}
         c = len(self._fitted_loss().classes)
         for name, own in getattr(self, "_custom_history", {}).items():
@@ -213,9 +346,25 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
         type: Any = "FeatureImportance",  # noqa: A002
         **options: Any,
     ) -> Array:
-        """Return importances, or contributions (``type="ShapValues"``) that add up to the scores.
+        """Return importances of features, or their contributions to the scores.
 
-        Those that need CatBoost's own loss or probabilities are refused.
+        Parameters
+        ----------
+        data : catboost.Pool, optional
+            Samples, for types that need them.
+        type : str or catboost.EFstrType, default="FeatureImportance"
+            As in CatBoost; the contributions of "ShapValues" add up to the scores.
+        **options
+            Other arguments of ``CatBoostClassifier.get_feature_importance``.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        ValueError
+            If the type needs a loss of CatBoost's own, or ``model_output`` is not "Raw".
         """
         kind = str(getattr(type, "name", options.get("fstr_type") or type))
         if kind in ("LossFunctionChange", "SageValues"):

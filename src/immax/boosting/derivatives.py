@@ -71,7 +71,21 @@ class SampleDerivatives:
             self._fill = fill_sample
 
     def gradient(self, scores: Array, target: int, weight: float) -> list[float]:
-        """Return the gradient of a sample with this class index and weight."""
+        """Return the gradient of minus the loss of a sample.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (c,)
+            The scores of the sample.
+        target : int
+            Its class index.
+        weight : float
+            Its weight.
+
+        Returns
+        -------
+        list of float
+        """
         if self._fill is None:
             return (-weight * self._kernel(target).gradient(scores[None])[0]).tolist()
         out = np.empty(self._size)
@@ -79,7 +93,22 @@ class SampleDerivatives:
         return out.tolist()
 
     def hessian(self, scores: Array, target: int, weight: float) -> list[list[float]]:
-        """Return the upper triangle of the Hessian, and zeros below it."""
+        """Return the upper triangle of the Hessian of minus the loss of a sample.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (c,)
+            The scores of the sample.
+        target : int
+            Its class index.
+        weight : float
+            Its weight.
+
+        Returns
+        -------
+        list of list of float
+            All rows, with zeros below the diagonal.
+        """
         if self._fill is None:
             total = self._kernel(target).curvature(scores[None]).total()
             return np.triu(-weight * total).tolist()

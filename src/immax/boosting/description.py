@@ -70,7 +70,12 @@ class Description:
         return self.rule.predict(self.loss.proba(scores))
 
     def to_json(self) -> str:
-        """Return the description in one line."""
+        """Return the description as one line of JSON.
+
+        Returns
+        -------
+        str
+        """
         rule = None if self.rule is None else self.rule.to_dict()
         return json.dumps({"format": FORMAT, **self.loss.to_dict(), "rule": rule})
 

@@ -211,15 +211,45 @@ class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
         return {**none, **({rounds: best} if best > 0 else {})}
 
     def decision_function(self, X: Features, **options: Any) -> Array:
-        """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        **options
+            Other arguments of ``LGBMClassifier.predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes, the score of ``classes_[1]``.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        """
         self._fitted_loss()
         return np.asarray(super().predict_proba(X, raw_score=True, **options))
 
     def predict(self, X: Features, raw_score: bool = False, **options: Any) -> Array:
-        """Return labels by ``rule`` or ``aim``, or scores with ``raw_score``.
+        """Return labels by ``rule`` or ``aim``.
 
-        With ``pred_leaf`` and ``pred_contrib``, leaves and contributions as LightGBM; the latter
-        add up to the scores.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        raw_score : bool, default=False
+            Whether to return scores.
+        **options
+            Other arguments of ``LGBMClassifier.predict``. With ``pred_leaf`` and ``pred_contrib``,
+            leaves and contributions are returned as by LightGBM; the latter add up to the scores.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For scores, of the shape that ``decision_function`` returns.
         """
         if options.get("pred_leaf") or options.get("pred_contrib"):
             return super().predict_proba(X, **options)
@@ -227,23 +257,73 @@ class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
         return scores if raw_score else self._description().predict(scores)
 
     def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy of the labels; a rule that abstains has none."""
+        """Return the accuracy of the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If the rule may leave samples undecided.
+        """
         check_decides(self)
         return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Features, raw_score: bool = False, **options: Any) -> Array:
-        """Return class probabilities, shape (n, c)."""
+        """Return class probabilities by the link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        raw_score : bool, default=False
+            Whether to return scores, as ``predict`` does.
+        **options
+            As in ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         if raw_score or options.get("pred_leaf") or options.get("pred_contrib"):
             return self.predict(X, raw_score, **options)
         return self._fitted_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, path: str | Path) -> None:
-        """Write LightGBM's own file, which says what its scores mean."""
+        """Write LightGBM's own file, which says what its scores mean.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+        """
         attach(self.booster_, self._description())
         self.booster_.save_model(path)
 
     def load_model(self, path: str | Path) -> None:
-        """Read a file that ``save_model`` wrote."""
+        """Read a file that ``save_model`` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If the model does not say what its scores mean.
+        """
         booster = Booster(model_file=str(path))
         if has_description(booster):
             self._set_description(find_description(booster))

@@ -67,7 +67,24 @@ class BoostingLoss:
         return len(self.classes) == 2
 
     def encode(self, y: ArrayLike, name: str) -> Array:
-        """Return the class indices of labels; ``name`` is what errors call them."""
+        """Return the class indices of labels.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels.
+        name : str
+            What errors call them.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If a label is not among ``classes``.
+        """
         labels = column_or_1d(y)
         codes = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
         unknown = labels[self.classes[codes] != labels]
@@ -81,43 +98,119 @@ class BoostingLoss:
     def encode_sets(
         self, sets: Iterable[tuple[Features, ArrayLike]]
     ) -> list[tuple[Features, Array]]:
-        """Return evaluation sets with class indices for labels."""
+        """Return evaluation sets with class indices for labels.
+
+        Parameters
+        ----------
+        sets : iterable of (X, y)
+            Features and labels.
+
+        Returns
+        -------
+        list of (X, ndarray of int)
+
+        Raises
+        ------
+        ValueError
+            If a label is not among ``classes``.
+        """
         return [
             (data, self.encode(labels, f"eval_set[{number}]"))
             for number, (data, labels) in enumerate(sets)
         ]
 
     def starting_scores(self, n: int) -> Array:
-        """Return the constant scores, once for each of n samples."""
+        """Return the scores that boosting begins with.
+
+        Parameters
+        ----------
+        n : int
+            The number of samples.
+
+        Returns
+        -------
+        ndarray of shape (n, c), or (n,) for two classes
+        """
         return np.full(n, self.constants[0]) if self.binary else np.tile(self.constants, (n, 1))
 
     def without_constants(self) -> Self:
-        """Return the loss for boosting that begins elsewhere."""
+        """Return the loss for boosting that begins at other scores.
+
+        Returns
+        -------
+        BoostingLoss
+            Its ``constants`` are zero.
+        """
         return replace(self, constants=np.zeros_like(self.constants))
 
     def pairs(
         self, scores: Array, y: Array, weight: Array | None = None, factor: float = 1.0
     ) -> tuple[Array, Array]:
-        """Return gradients and Hessians; a random loss has the same draws in every round."""
+        """Return the gradient and the diagonal Hessian of every sample's loss in its scores.
+
+        A random loss has the same draws in every call.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c), or (n,) for two classes
+            Scores.
+        y : ndarray of int, shape (n,)
+            Class indices.
+        weight : ndarray of shape (n,), optional
+            Sample weights.
+        factor : float, default=1.0
+            Multiplies the Hessians.
+
+        Returns
+        -------
+        gradient, hessian : ndarrays of float32, of the shape of the scores
+        """
         drop = self.spec.draw(len(y), self.seed)
         return gradient_hessian(self.spec, scores, y, weight, drop, factor)
 
     def losses(self, scores: Array, y: Array) -> Array:
-        """Return the loss of every sample, shape (n,)."""
+        """Return the loss of every sample.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c), or (n,) for two classes
+            Scores.
+        y : ndarray of int, shape (n,)
+            Class indices.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return self.spec.loss(self._both_scores(scores), y, self.seed)
 
     def _both_scores(self, scores: Array) -> Array:
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
 
     def proba(self, scores: Array) -> Array:
-        """Return class probabilities by the link, shape (n, c)."""
+        """Return class probabilities by the link.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c), or (n,) for two classes
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         if self.spec.name == "immax":
             return immax_proba(scores, self.spec.temperature, expected_calls=EXPECTED_ROUNDS)
         both = self._both_scores(scores)
         return spec_proba(both, self.spec, expected_calls=EXPECTED_ROUNDS)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the loss as JSON can hold it."""
+        """Return the loss as values that JSON can hold.
+
+        Returns
+        -------
+        dict
+        """
         content: dict[str, Any] = {
             "name": self.spec.name,
             "focus": self.spec.focus,
@@ -132,7 +225,17 @@ class BoostingLoss:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the loss that ``to_dict`` wrote."""
+        """Return the loss that ``to_dict`` described.
+
+        Parameters
+        ----------
+        content : mapping
+            What ``to_dict`` returned.
+
+        Returns
+        -------
+        BoostingLoss
+        """
         spec = LossSpec(
             **{name: content[name] for name in COLUMNS},
             focus=content["focus"],

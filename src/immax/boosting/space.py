@@ -13,9 +13,52 @@ __all__ = ["Trial", "suggest_boosting"]
 class Trial(Protocol):
     """The methods of ``optuna.Trial`` that are used here."""
 
-    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
-    def suggest_int(self, name: str, low: int, high: int) -> int: ...
-    def suggest_categorical(self, name: str, choices: Sequence[str]) -> str: ...
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        """Suggest a number.
+
+        Parameters
+        ----------
+        name : str
+            The name of the parameter.
+        low, high : float
+            Its bounds.
+        log : bool, default=False
+            Whether to sample on a logarithmic scale.
+
+        Returns
+        -------
+        float
+        """
+
+    def suggest_int(self, name: str, low: int, high: int) -> int:
+        """Suggest a whole number.
+
+        Parameters
+        ----------
+        name : str
+            The name of the parameter.
+        low, high : int
+            Its bounds, both included.
+
+        Returns
+        -------
+        int
+        """
+
+    def suggest_categorical(self, name: str, choices: Sequence[str]) -> str:
+        """Suggest one of several values.
+
+        Parameters
+        ----------
+        name : str
+            The name of the parameter.
+        choices : sequence of str
+            The values.
+
+        Returns
+        -------
+        str
+        """
 
 
 def suggest_boosting(trial: Trial, library: str = "xgboost") -> dict[str, float | int | str]:

@@ -119,7 +119,12 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         return tags
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """Return XGBoost's own parameters, without those of the loss."""
+        """Return XGBoost's own parameters, without those of the loss.
+
+        Returns
+        -------
+        dict
+        """
         params = super().get_xgb_params()
         return {name: value for name, value in params.items() if name not in LOSS_PARAMETERS}
 
@@ -197,22 +202,86 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         return self.loss_.classes if hasattr(self, "loss_") else super().classes_
 
     def decision_function(self, X: Features, **options: Any) -> Array:
-        """Return scores: shape (n,) for two classes, those of ``classes_[1]``; else (n, c)."""
+        """Return the scores of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        **options
+            Other arguments of ``XGBClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes, the score of ``classes_[1]``.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        """
         self._fitted_loss()
         return np.asarray(super().predict(X, output_margin=True, **options))
 
     def predict(self, X: Features, output_margin: bool = False, **options: Any) -> Array:
-        """Return labels by ``rule`` or ``aim``, or scores with ``output_margin``."""
+        """Return labels by ``rule`` or ``aim``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        output_margin : bool, default=False
+            Whether to return scores.
+        **options
+            Other arguments of ``XGBClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For scores, of the shape that ``decision_function`` returns.
+        """
         scores = self.decision_function(X, **options)
         return scores if output_margin else self._description().predict(scores)
 
     def score(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy of the labels; a rule that abstains has none."""
+        """Return the accuracy of the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If the rule may leave samples undecided.
+        """
         check_decides(self)
         return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Features, **options: Any) -> Array:
-        """Return class probabilities, shape (n, c)."""
+        """Return class probabilities by the link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        **options
+            Other arguments of ``XGBClassifier.predict``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         return self._fitted_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, fname: str | Path) -> None:
@@ -221,6 +290,11 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         ``load_model`` of an IMMAXXGBClassifier and ``xgboost.Booster`` read it; a plain
         XGBClassifier, whose probabilities would be wrong, refuses it. So it does with what
         ``get_booster().save_model`` writes.
+
+        Parameters
+        ----------
+        fname : str or Path
+            The file to write.
         """
         booster = self.get_booster()
         attach(booster, self._description())
@@ -228,7 +302,18 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         booster.save_model(fname)
 
     def load_model(self, fname: str | Path | bytearray) -> None:
-        """Read a file that ``save_model`` wrote."""
+        """Read a file that ``save_model`` wrote.
+
+        Parameters
+        ----------
+        fname : str, Path or bytearray
+            The file, or its contents.
+
+        Raises
+        ------
+        ValueError
+            If the model does not say what its scores mean.
+        """
         booster = Booster({"n_jobs": self.n_jobs})
         booster.load_model(fname)
         if not has_description(booster):

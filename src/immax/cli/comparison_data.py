@@ -63,7 +63,21 @@ class ComparisonData:
         return np.unique(as_labels(self.y))
 
     def compare(self, protocol: Protocol, n_jobs: int, **options: Any) -> Comparison:
-        """Compare methods, with the options of ``immax.compare.compare``."""
+        """Compare methods on the table.
+
+        Parameters
+        ----------
+        protocol : Protocol
+            How they are compared.
+        n_jobs : int
+            The number of processes.
+        **options
+            Other arguments of ``immax.compare.compare``.
+
+        Returns
+        -------
+        Comparison
+        """
         from immax.compare import compare
 
         return compare(
@@ -108,7 +122,21 @@ class StreamedData:
         return self._found.classes
 
     def compare(self, protocol: Protocol, n_jobs: int, **options: Any) -> Comparison:
-        """Compare methods, with the options of ``immax.compare.compare_streamed``."""
+        """Compare methods on the rows of the files.
+
+        Parameters
+        ----------
+        protocol : Protocol
+            How they are compared.
+        n_jobs : int
+            The number of threads; all fits are made in this process.
+        **options
+            Other arguments of ``immax.compare.compare_streamed``.
+
+        Returns
+        -------
+        Comparison
+        """
         from threadpoolctl import threadpool_limits
 
         from immax.compare import compare_streamed

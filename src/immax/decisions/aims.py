@@ -110,6 +110,7 @@ class FBeta(Aim):
 
     @property
     def two_classes(self) -> bool:  # type: ignore[override]
+        """Whether the aim is for two classes only, which it is with average="binary"."""
         return self.average == "binary"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:
@@ -145,6 +146,7 @@ class Jaccard(Aim):
 
     @property
     def two_classes(self) -> bool:  # type: ignore[override]
+        """Whether the aim is for two classes only, which it is with average="binary"."""
         return self.average == "binary"
 
     def value(self, confusion: Array, positive: int = 1) -> Array:

@@ -311,7 +311,12 @@ class Rule:
         return hash((self.aim, self.gains.tobytes(), self.prior.tobytes()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as JSON can hold it."""
+        """Return the rule as values that JSON can hold.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "classes": self.classes.tolist(),
             "gains": self.gains.tolist(),
@@ -323,7 +328,17 @@ class Rule:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
-        """Return the rule that ``to_dict`` wrote."""
+        """Return the rule that ``to_dict`` described.
+
+        Parameters
+        ----------
+        content : dict
+            What ``to_dict`` returned.
+
+        Returns
+        -------
+        Rule
+        """
         return cls(
             np.array(content["classes"]),
             np.array(content["gains"]),

@@ -60,7 +60,20 @@ class ScorerAim(Aim):
         )
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
-        """Raise: a scorer needs labels, not counts."""
+        """Raise TypeError: a scorer needs labels, not counts.
+
+        Parameters
+        ----------
+        confusion : ndarray of shape (..., c, a)
+            Not used.
+        positive : int, default=1
+            Not used.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
         raise TypeError(f"the scorer {self.name!r} needs labels, not a confusion matrix")
 
     def value_of_labels(self, y: Array, labels: Array, weight: Array | None = None) -> float:

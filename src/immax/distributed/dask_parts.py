@@ -72,7 +72,20 @@ class DaskParts:
         self.n_rounds = 0
 
     def reduce(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the sum of ``function(part, *args)`` over all parts."""
+        """Return the sum of ``function(part, *args)`` over all parts.
+
+        Parameters
+        ----------
+        function : callable
+            From a part to a term of the sum.
+        *args
+            Further arguments of the function.
+
+        Returns
+        -------
+        object
+            The sum of the terms.
+        """
         self.n_rounds += 1
         terms = self._at_home(_Call(function, args).on)
         while len(terms) > FAN_IN:

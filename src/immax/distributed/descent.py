@@ -109,13 +109,24 @@ class Descent:
         return np.inf if self._point is None else self._bound(self._point)
 
     def precondition(self, precondition: Preconditioner) -> None:
-        """Replace the estimate of the inverse Hessian at the current point."""
+        """Replace the estimate of the inverse Hessian at the current point.
+
+        Parameters
+        ----------
+        precondition : Preconditioner
+            Maps a gradient to a step.
+        """
         self._memory.restart(precondition)
         if self._point is not None and not self.done:
             self._head_on()
 
     def trials(self) -> list[Trial]:
-        """Return the parameters at which the risk is wanted next."""
+        """Return the parameters at which the risk is wanted next.
+
+        Returns
+        -------
+        list of Trial
+        """
         point = self._point
         if point is None:
             self._asked = [
@@ -281,7 +292,13 @@ class Descent:
         self.done = True
 
     def solution(self) -> Solution:
-        """Return the point that was reached."""
+        """Return the point that was reached, after the risk at the start is known.
+
+        Returns
+        -------
+        Solution
+            With a gap if it is to be certified and the risk is convex.
+        """
         assert self._point is not None
         certified = self._stopping.certified and self._stopping.convex
         return Solution(

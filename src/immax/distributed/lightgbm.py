@@ -147,16 +147,70 @@ class DaskIMMAXLGBMClassifier(IMMAXLGBMClassifier, DaskBoostingMixin):
         return local
 
     def decision_function(self, X: Any, **options: Any) -> Any:
-        """Return scores of each row, lazily: for two classes those of ``classes_[1]``."""
+        """Return the scores of each row, lazily.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        **options
+            Other arguments of ``decision_function`` of the local model.
+
+        Returns
+        -------
+        dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Of the kind of X; for two classes the score of ``classes_[1]``.
+        """
         return self._lazily("decision_function", X, **options)
 
     def predict(self, X: Any, raw_score: bool = False, **options: Any) -> Any:
-        """Return labels by ``rule`` or ``aim``, or scores with ``raw_score``, lazily."""
+        """Return the label of each row by ``rule`` or ``aim``, lazily.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        raw_score : bool, default=False
+            Whether to return scores.
+        **options
+            Other arguments of ``predict`` of the local model, except ``pred_leaf`` and
+            ``pred_contrib``.
+
+        Returns
+        -------
+        dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Of the kind of X.
+
+        Raises
+        ------
+        ValueError
+            If leaves or contributions are asked for, or the aim is a number of rows.
+        """
         _refuse_shapes(options)
         return self._lazily("decision_function" if raw_score else "predict", X, **options)
 
     def predict_proba(self, X: Any, raw_score: bool = False, **options: Any) -> Any:
-        """Return class probabilities of each row, or scores with ``raw_score``, lazily."""
+        """Return class probabilities of each row, lazily.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        raw_score : bool, default=False
+            Whether to return scores.
+        **options
+            As in ``predict``.
+
+        Returns
+        -------
+        dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Of the kind of X, with a column for each class.
+
+        Raises
+        ------
+        ValueError
+            If leaves or contributions are asked for.
+        """
         _refuse_shapes(options)
         return self._lazily("decision_function" if raw_score else "predict_proba", X, **options)
 

@@ -33,7 +33,17 @@ class RawParts(Parts, Protocol):
     """Parts as they are read, before the classes are known."""
 
     def encoded(self, encoding: Encoding) -> Parts:
-        """Return the parts with class indices for labels."""
+        """Return the parts with class indices for labels.
+
+        Parameters
+        ----------
+        encoding : Encoding
+            The classes, and the positions and the precision of the rows.
+
+        Returns
+        -------
+        Parts
+        """
 
 
 class PartedData(NamedTuple):

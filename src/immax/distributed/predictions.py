@@ -50,7 +50,12 @@ class DaskBoostingMixin(ClientParameter, BoostingLossMixin):
         return None if aim is None else closed_form_rule(aim, loss.classes, loss.shares)
 
     def to_local(self) -> Any:
-        """Return the fitted model as an estimator of ``immax.boosting``, for data in memory."""
+        """Return the fitted model as an estimator of ``immax.boosting``, for data in memory.
+
+        Returns
+        -------
+        estimator
+        """
         raise NotImplementedError
 
     def _lazily(self, method: str, X: Any, **options: Any) -> Any:

@@ -60,6 +60,23 @@ class IMMAXRows:
     factors: Vector
 
     def risk(self, y: Array, weight: Array, places: Array, dtype: np.dtype) -> SmoothRisk:  # noqa: ARG002
+        """Return the risk of rows.
+
+        Parameters
+        ----------
+        y : ndarray of int, shape (n,)
+            Class indices.
+        weight : ndarray of shape (n,)
+            Sample weights, as they were given.
+        places : ndarray of int, shape (n,)
+            Not used.
+        dtype : numpy.dtype
+            The precision of the computation.
+
+        Returns
+        -------
+        SmoothRisk
+        """
         share = (weight * self.factors[y]).astype(dtype)
         return immax_risk(self.loss, self.form, y, self.margins, share)  # type: ignore[return-value]
 
@@ -83,6 +100,23 @@ class MethodRows:
     seed: int = 0
 
     def risk(self, y: Array, weight: Array, places: Array, dtype: np.dtype) -> SmoothRisk:
+        """Return the risk of rows.
+
+        Parameters
+        ----------
+        y : ndarray of int, shape (n,)
+            Class indices.
+        weight : ndarray of shape (n,)
+            Sample weights, as they were given.
+        places : ndarray of int, shape (n,)
+            The positions of the rows among all rows that have a weight, ascending.
+        dtype : numpy.dtype
+            The precision of the computation.
+
+        Returns
+        -------
+        SmoothRisk
+        """
         share = (weight / self.total).astype(dtype)
         make = binary_risk if self.spec.n_classes == 2 else SoftmaxRisk
         return make(self.spec, y, share, self._drop(places))

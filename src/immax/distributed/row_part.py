@@ -107,7 +107,17 @@ class RowPart:
         return risk
 
     def products(self, W: Array) -> Array:
-        """Return ``W X^T`` for W of shape (m, d), of shape (m, n)."""
+        """Return ``W X^T``.
+
+        Parameters
+        ----------
+        W : ndarray of shape (m, d)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
         W = W.astype(self.X.dtype, copy=False)
         if self.is_sparse:
             return np.asarray((self.X @ W.T).T)
@@ -116,7 +126,17 @@ class RowPart:
         return np.asarray(W @ self.X.T)
 
     def transposed_products(self, residuals: Array) -> Array:
-        """Return ``residuals X`` for residuals of shape (m, n), of shape (m, d)."""
+        """Return ``residuals X``.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (m, n)
+            The gradient in the scores.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+        """
         if self.is_sparse:
             return np.asarray((self.X.T @ residuals.T).T)
         if len(residuals) == 1:
@@ -124,5 +144,11 @@ class RowPart:
         return np.asarray(residuals @ self.X)
 
     def remember(self, scores: Mapping[str, Array]) -> None:
-        """Keep these scores, and forget all others."""
+        """Keep these scores, and forget all others.
+
+        Parameters
+        ----------
+        scores : mapping of str to ndarray
+            Scores by the names of their parameters.
+        """
         self.known = dict(scores)

@@ -88,7 +88,25 @@ class StreamParts:
         self.n_rounds = 0
 
     def reduce(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the sum of ``function(part, *args)`` over all parts, in one pass."""
+        """Return the sum of ``function(part, *args)`` over all parts, in one pass.
+
+        Parameters
+        ----------
+        function : callable
+            From a part to a term of the sum.
+        *args
+            Further arguments of the function.
+
+        Returns
+        -------
+        object
+            The sum of the terms.
+
+        Raises
+        ------
+        ValueError
+            If there are no parts.
+        """
         self.n_rounds += 1
         self._meter.begin_pass()
         total = None

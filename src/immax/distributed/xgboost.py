@@ -69,7 +69,12 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
         return {**super().__getstate__(), "client": None}  # a connection is of this process alone
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """Return XGBoost's own parameters, without those of the loss and the client."""
+        """Return XGBoost's own parameters, without those of the loss and the client.
+
+        Returns
+        -------
+        dict
+        """
         params = super().get_xgb_params()
         params.pop("client", None)
         return params
@@ -187,19 +192,78 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
         return local
 
     def decision_function(self, X: Any, **options: Any) -> Any:
-        """Return scores of each row, lazily: for two classes those of ``classes_[1]``."""
+        """Return the scores of each row, lazily.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        **options
+            Other arguments of ``decision_function`` of the local model.
+
+        Returns
+        -------
+        dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Of the kind of X; for two classes the score of ``classes_[1]``.
+        """
         return self._lazily("decision_function", X, **options)
 
     def predict(self, X: Any, output_margin: bool = False, **options: Any) -> Any:
-        """Return labels by ``rule`` or ``aim``, or scores with ``output_margin``, lazily."""
+        """Return the label of each row by ``rule`` or ``aim``, lazily.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        output_margin : bool, default=False
+            Whether to return scores.
+        **options
+            Other arguments of ``predict`` of the local model.
+
+        Returns
+        -------
+        dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Of the kind of X.
+
+        Raises
+        ------
+        ValueError
+            If the aim is a number of rows.
+        """
         return self._lazily("decision_function" if output_margin else "predict", X, **options)
 
     def predict_proba(self, X: Any, **options: Any) -> Any:
-        """Return class probabilities of each row, lazily."""
+        """Return class probabilities of each row, lazily.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        **options
+            Other arguments of ``predict_proba`` of the local model.
+
+        Returns
+        -------
+        dask.array.Array or dask.dataframe.DataFrame
+            With a column for each class.
+        """
         return self._lazily("predict_proba", X, **options)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
-        """Raise NotImplementedError: leaves are those of ``to_local()``."""
+        """Raise NotImplementedError: the leaves are those of ``to_local()``.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+            Features.
+        iteration_range : tuple of int, optional
+            As in XGBoost.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+        """
         raise NotImplementedError("apply is a method of to_local(), by partition")
 
     score = DaskBoostingMixin.score

@@ -41,10 +41,33 @@ class AimedClassifier(Protocol):
     """What is fitted once and holds a classifier for each of several aims."""
 
     def fit(self, X: Features, y: Array) -> AimedClassifier:
-        """Fit to samples and their labels."""
+        """Fit to samples and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : ndarray of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        AimedClassifier
+            The fitted object itself.
+        """
 
     def for_aim(self, name: str) -> Classifier:
-        """Return the fitted classifier of an aim, by the name of its scorer."""
+        """Return the fitted classifier of an aim.
+
+        Parameters
+        ----------
+        name : str
+            The name of the aim's scorer.
+
+        Returns
+        -------
+        classifier
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +348,19 @@ class PerAim:
         self.scorers = scorers
 
     def fit(self, X: Features, y: Array) -> PerAim:
-        """Fit all searches."""
+        """Fit all searches.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : ndarray of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        self
+        """
         self._models = {}
         with TemporaryDirectory() as place:
             memory = Memory(place, verbose=0)
@@ -335,5 +370,15 @@ class PerAim:
         return self
 
     def for_aim(self, name: str) -> Classifier:
-        """Return the fitted classifier of an aim, as in ``AimSearch.for_aim``."""
+        """Return the fitted classifier of an aim.
+
+        Parameters
+        ----------
+        name : str
+            The name of the aim's scorer.
+
+        Returns
+        -------
+        classifier
+        """
         return self._models[name]

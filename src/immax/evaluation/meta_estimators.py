@@ -24,10 +24,32 @@ class Classifier(Protocol):
     """What is asked of every classifier."""
 
     def fit(self, X: Features, y: Array) -> Self:
-        """Fit to samples and their labels."""
+        """Fit to samples and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : ndarray of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        self
+        """
 
     def predict(self, X: Features) -> Array:
-        """Return the labels of samples."""
+        """Return the labels of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
 
 
 class ClassWeighted(ClassifierMixin, BaseEstimator):
@@ -46,6 +68,19 @@ class ClassWeighted(ClassifierMixin, BaseEstimator):
         self.power = power
 
     def fit(self, X: Features, y: Array) -> ClassWeighted:
+        """Fit to samples and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : ndarray of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        self
+        """
         self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         weight = (counts**self.power)[codes]
         weight /= weight.mean()
@@ -53,10 +88,32 @@ class ClassWeighted(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Features) -> Array:
+        """Return the labels of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return self.model_.predict(X)
 
     @available_if(lambda self: hasattr(self.model_, "predict_proba"))
     def predict_proba(self, X: Features) -> Array:
+        """Return the class probabilities of samples, if the classifier has them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         return self.model_.predict_proba(X)
 
 
@@ -92,6 +149,19 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
         self.race = race
 
     def fit(self, X: Array, y: Array) -> PowerSearch:
+        """Choose a power and a rule by cross-validation, and fit to all samples.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Features.
+        y : ndarray of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        self
+        """
         score, rules = get_scorer(self.scoring), ("score", "bayes")
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
         scores: dict[float, list[list[float]]] = {power: [] for power in self.powers}
@@ -120,9 +190,31 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Features) -> Array:
+        """Return the labels of samples by the best estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return self.best_estimator_.predict(X)
 
     def predict_proba(self, X: Features) -> Array:
+        """Return the class probabilities of samples by the best estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
         return self.best_estimator_.predict_proba(X)
 
 

@@ -121,7 +121,12 @@ class Kernel:
         return np.exp(products, out=out, casting="same_kind")
 
     def diagonal(self) -> Array:
-        """Return the value of each point with itself, shape (n,)."""
+        """Return the kernel value of each point with itself.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         if self.name == "rbf":
             return np.ones(self.size)
         if callable(self.name):

@@ -20,7 +20,18 @@ class Rows(Protocol):
     capacity: int  # rows that are available at once
 
     def slots(self, samples: Array) -> Array:
-        """Return the positions of these samples' rows in ``store``."""
+        """Return the positions of samples' rows in ``store``.
+
+        Parameters
+        ----------
+        samples : ndarray of int
+            The samples, at most ``capacity`` and none of them twice.
+
+        Returns
+        -------
+        ndarray of int, of the shape of ``samples``
+            They are valid until the next call.
+        """
 
 
 class MatrixRows:
@@ -31,6 +42,17 @@ class MatrixRows:
         self.capacity = matrix.shape[0]
 
     def slots(self, samples: Array) -> Array:
+        """Return the positions of samples' rows in ``store``, which are their numbers.
+
+        Parameters
+        ----------
+        samples : ndarray of int
+            The samples.
+
+        Returns
+        -------
+        ndarray of int, of the shape of ``samples``
+        """
         return samples
 
 
@@ -61,6 +83,18 @@ class KernelRows:
         self._clock = 0
 
     def slots(self, samples: Array) -> Array:
+        """Return the positions of samples' rows in ``store``; missing rows are computed.
+
+        Parameters
+        ----------
+        samples : ndarray of int
+            The samples, at most ``capacity`` and none of them twice.
+
+        Returns
+        -------
+        ndarray of int, of the shape of ``samples``
+            They are valid until the next call.
+        """
         self._clock += 1
         known = self._slot[samples]
         self._used[known[known >= 0]] = self._clock

@@ -31,22 +31,73 @@ class Data(Protocol):
 
     @property
     def libsvm(self) -> tuple[LibsvmKernel, Features]:
-        """Return the kernel parameters of scikit-learn's SVC, and its X."""
+        """The kernel parameters of scikit-learn's SVC, and its X."""
 
     def subset(self, indices: Array) -> Data:
-        """Return some of the samples."""
+        """Return some of the samples.
+
+        Parameters
+        ----------
+        indices : ndarray of int
+            The positions of the samples.
+
+        Returns
+        -------
+        Data
+        """
 
     def diagonal(self) -> Array:
-        """Return the kernel value of each sample with itself."""
+        """Return the kernel value of each sample with itself.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
 
     def combine(self, coefficients: Array) -> Array:
-        """Return ``coefficients @ kernel matrix``, shape (k, m), in double precision."""
+        """Return the product ``coefficients @ K`` with the kernel matrix K.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (k, m)
+            A row for each combination.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
+            In double precision.
+        """
 
     def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
-        """Return ``K[samples, members] @ coefficients.T``, in double precision."""
+        """Return the product ``K[samples, members] @ coefficients.T`` with the kernel matrix K.
+
+        Parameters
+        ----------
+        samples : ndarray of int, shape (n,)
+            The samples to score.
+        members : ndarray of int, shape (s,)
+            The samples that are combined.
+        coefficients : ndarray of shape (k, s)
+            A row for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            In double precision.
+        """
 
     def rows(self, cache_size: float) -> Rows:
-        """Return rows of the kernel matrix, with a cache of that many megabytes."""
+        """Return access to the rows of the kernel matrix.
+
+        Parameters
+        ----------
+        cache_size : float
+            Megabytes of rows to keep.
+
+        Returns
+        -------
+        Rows
+        """
 
 
 @dataclass(frozen=True)
@@ -64,30 +115,92 @@ class Points:
 
     @property
     def libsvm(self) -> tuple[LibsvmKernel, Features]:
+        """The kernel parameters of scikit-learn's SVC, and the points."""
         return LibsvmKernel(
             kernel=self.name, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         ), self.X
 
     def subset(self, indices: Array) -> Points:
+        """Return some of the points.
+
+        Parameters
+        ----------
+        indices : ndarray of int
+            The positions of the points.
+
+        Returns
+        -------
+        Points
+        """
         return Points(self.X[indices], self.name, self.gamma, self.degree, self.coef0)
 
     def diagonal(self) -> Array:
+        """Return the kernel value of each sample with itself.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
         return self._kernel(self.X).diagonal()
 
     def combine(self, coefficients: Array) -> Array:
+        """Return the product ``coefficients @ K`` with the kernel matrix K.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (k, m)
+            A row for each combination.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
+            In double precision.
+        """
         support = np.flatnonzero(coefficients.any(axis=0))
         return self._kernel(self.X[support]).combine(self.X, coefficients[:, support]).T
 
     def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
+        """Return the product ``K[samples, members] @ coefficients.T`` with the kernel matrix K.
+
+        Parameters
+        ----------
+        samples : ndarray of int, shape (n,)
+            The samples to score.
+        members : ndarray of int, shape (s,)
+            The samples that are combined.
+        coefficients : ndarray of shape (k, s)
+            A row for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            In double precision.
+        """
         support = np.flatnonzero(coefficients.any(axis=0))
         kernel = self._kernel(self.X[members[support]])
         return kernel.combine(self.X[samples], coefficients[:, support])
 
     def matrix(self) -> Matrix:
-        """Return the matrix of all kernel values."""
+        """Return the matrix of all kernel values.
+
+        Returns
+        -------
+        Matrix
+        """
         return Matrix(self._kernel(self.X)(self.X))
 
     def rows(self, cache_size: float) -> Rows:
+        """Return access to the rows of the kernel matrix.
+
+        Parameters
+        ----------
+        cache_size : float
+            Megabytes of rows to keep.
+
+        Returns
+        -------
+        Rows
+        """
         return KernelRows(self._kernel(self.X), self.X, cache_size)
 
 
@@ -99,24 +212,81 @@ class Matrix:
 
     @property
     def libsvm(self) -> tuple[LibsvmKernel, Features]:
+        """The kernel parameters of scikit-learn's SVC for a precomputed kernel, and the matrix."""
         return LibsvmKernel(kernel="precomputed"), self.values
 
     def subset(self, indices: Array) -> Matrix:
+        """Return the kernel values among some of the samples.
+
+        Parameters
+        ----------
+        indices : ndarray of int
+            The positions of the samples.
+
+        Returns
+        -------
+        Matrix
+        """
         return Matrix(np.ascontiguousarray(self.values[np.ix_(indices, indices)]))
 
     def diagonal(self) -> Array:
+        """Return the kernel value of each sample with itself.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
         return np.diagonal(self.values)
 
     def combine(self, coefficients: Array) -> Array:
+        """Return the product ``coefficients @ K`` with the kernel matrix K.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (k, m)
+            A row for each combination.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
+            In double precision.
+        """
         support = np.flatnonzero(coefficients.any(axis=0))
         return np.asarray(coefficients[:, support] @ self.values[support])
 
     def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
+        """Return the product ``K[samples, members] @ coefficients.T`` with the kernel matrix K.
+
+        Parameters
+        ----------
+        samples : ndarray of int, shape (n,)
+            The samples to score.
+        members : ndarray of int, shape (s,)
+            The samples that are combined.
+        coefficients : ndarray of shape (k, s)
+            A row for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            In double precision.
+        """
         support = np.flatnonzero(coefficients.any(axis=0))
         part = self.values[np.ix_(samples, members[support])]
         return np.asarray(part @ coefficients[:, support].T)
 
     def rows(self, cache_size: float) -> Rows:  # noqa: ARG002 - they are all there
+        """Return access to the rows of the kernel matrix.
+
+        Parameters
+        ----------
+        cache_size : float
+            Not used, since all rows are in memory.
+
+        Returns
+        -------
+        Rows
+        """
         return MatrixRows(self.values)
 
 

@@ -21,23 +21,58 @@ class ExponentialCurvature:
     y: Array
 
     def block(self, a: int, b: int) -> Array:
+        """Return one entry of every sample's Hessian.
+
+        Parameters
+        ----------
+        a, b : int
+            The row and the column of the entry.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         e, y = self.others, self.y
         if a == b:
             return np.where(y == a, e.sum(axis=1), e[:, a])
         return np.asarray(-np.where(y == a, e[:, b], np.where(y == b, e[:, a], 0)))
 
     def diagonal(self) -> Array:
+        """Return the diagonal of every sample's Hessian.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         diagonal = self.others.copy()
         diagonal[np.arange(self.y.size), self.y] = self.others.sum(axis=1)
         return diagonal
 
     def product(self, vectors: Array) -> Array:
+        """Multiply every sample's Hessian by a vector.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, c)
+            A vector for each sample.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         rows = np.arange(self.y.size)
         out = self.others * (vectors - vectors[rows, self.y][:, None])
         out[rows, self.y] = -out.sum(axis=1)
         return out
 
     def total(self) -> Array:
+        """Return the sum of the samples' Hessians.
+
+        Returns
+        -------
+        ndarray of shape (c, c)
+            The Hessian in the biases.
+        """
         c = self.others.shape[1]
         member = np.equal.outer(np.arange(c), self.y).astype(self.others.dtype)
         between = member @ self.others  # (c, c): from the target's class to each other class
@@ -74,9 +109,35 @@ class ExponentialRisk:
         return z
 
     def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        float
+            Infinity where an exponential overflows.
+        """
         return float(self._others(scores).sum(dtype=np.float64))
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        """Return the risk of these scores and its gradient.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n, c)
+            The gradient in the scores.
+        """
         e = self._others(scores)
         value = float(e.sum(dtype=np.float64))
         e *= self._slope[:, None]
@@ -84,7 +145,24 @@ class ExponentialRisk:
         return value, e
 
     def curvature(self, scores: Array) -> ExponentialCurvature:
+        """Return the Hessians of the weighted losses in the scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        ExponentialCurvature
+        """
         return ExponentialCurvature(self._others(scores) * self._slope[:, None] ** 2, self.y)
 
     def single(self) -> ExponentialRisk:
+        """Return the same risk with weights of single precision.
+
+        Returns
+        -------
+        ExponentialRisk
+        """
         return ExponentialRisk(self.y, self.rho, self.weight.astype(np.float32))

@@ -31,14 +31,48 @@ class MaxRisk:
         self._rows = np.arange(self.y.size)
 
     def losses(self, scores: Array) -> Array:
-        """Return the loss of every sample."""
+        """Return the loss of every sample, without its weight.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         best = runner_up(scores, self.y)[1]
         return self.surrogate.value((scores[self._rows, self.y] - best) / self.margin)
 
     def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
         return weighted_mean(self.losses(scores), self.weight)
 
     def envelope(self, multipliers: Array | None, stiffness: float) -> MaxEnvelope:
+        """Return the Moreau envelope of the risk.
+
+        Parameters
+        ----------
+        multipliers : ndarray of shape (n, c), or None
+            As ``MaxEnvelope.dual`` returns them; None stands for zeros.
+        stiffness : float
+            Positive; the larger it is, the closer the envelope is to the risk.
+
+        Returns
+        -------
+        MaxEnvelope
+        """
         return MaxEnvelope(self, multipliers, stiffness)
 
 
@@ -66,9 +100,34 @@ class MaxEnvelope:
         return point, shifted, u
 
     def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
         return self.value_gradient(scores)[0]
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        """Return the risk of these scores and its gradient.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n, c)
+            The gradient in the scores.
+        """
         _, slopes, u = self._proximal(scores)
         distance = np.einsum("ij,ij->i", slopes, slopes) / (2 * self.stiffness)
         value = weighted_mean(self.base.surrogate.value(u) + distance, self.base.weight)
@@ -76,6 +135,17 @@ class MaxEnvelope:
         return value, slopes
 
     def curvature(self, scores: Array) -> MaxCurvature:
+        """Return the generalised Hessians of the weighted losses in the scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        MaxCurvature
+        """
         base, rows = self.base, np.arange(self.base.y.size)
         _, slopes, u = self._proximal(scores)
         cut = slopes > 0
@@ -94,6 +164,22 @@ class MaxEnvelope:
         )
 
     def dual(self, scores: Array) -> tuple[Array, Array, float]:
+        """Return the multipliers at these scores and the dual value that belongs to them.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        multipliers : ndarray of shape (n, c)
+            The slopes of the losses at the proximal point, without sample weights.
+        gradient : ndarray of shape (n, c)
+            The weighted slopes.
+        value : float
+            Minus the conjugate of the risk at ``gradient``.
+        """
         point, slopes, u = self._proximal(scores)
         conjugate = np.einsum("ij,ij->i", slopes, point) - self.base.surrogate.value(u)
         weighted = slopes * self.base.weight[:, None]
@@ -118,17 +204,45 @@ class MaxCurvature:
         return np.asarray((self.y == j) - self.cut[:, j] / self.size)
 
     def block(self, a: int, b: int) -> Array:
+        """Return one entry of every sample's Hessian.
+
+        Parameters
+        ----------
+        a, b : int
+            The row and the column of the entry.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         spread = self.cut[:, a] * (float(a == b) - self.cut[:, b] / self.size)
         along = self.margin_weight * self._b(a) * self._b(b)
         return np.asarray(self.spread_weight * spread + along)
 
     def diagonal(self) -> Array:
+        """Return the diagonal of every sample's Hessian.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         spread = self.cut * (1 - 1 / self.size)[:, None] * self.spread_weight[:, None]
         b = self.cut / self.size[:, None]
         b[np.arange(self.y.size), self.y] = 1
         return np.asarray(spread + b**2 * self.margin_weight[:, None])
 
     def product(self, vectors: Array) -> Array:
+        """Multiply every sample's Hessian by a vector.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, c)
+            A vector for each sample.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         rows = np.arange(self.y.size)
         mean = np.einsum("ij,ij->i", self.cut, vectors) / self.size
         out = self.cut * (vectors - mean[:, None]) * self.spread_weight[:, None]
@@ -138,6 +252,13 @@ class MaxCurvature:
         return np.asarray(out)
 
     def total(self) -> Array:
+        """Return the sum of the samples' Hessians.
+
+        Returns
+        -------
+        ndarray of shape (c, c)
+            The Hessian in the biases.
+        """
         c = self.cut.shape[1]
         spread = np.diag(self.spread_weight @ self.cut)
         spread -= (self.cut * (self.spread_weight / self.size)[:, None]).T @ self.cut

@@ -46,16 +46,47 @@ class Curvature(Protocol):
     """Hessians of a sample's weighted losses in its scores, one k×k matrix per sample."""
 
     def block(self, a: int, b: int) -> Array:
-        """Return the entry (a, b) of every Hessian, shape (n,)."""
+        """Return one entry of every sample's Hessian.
+
+        Parameters
+        ----------
+        a, b : int
+            The row and the column of the entry.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
 
     def diagonal(self) -> Array:
-        """Return the diagonals, shape (n, k)."""
+        """Return the diagonal of every sample's Hessian.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
 
     def product(self, vectors: Array) -> Array:
-        """Return every Hessian times its row of ``vectors``, shape (n, k)."""
+        """Multiply every sample's Hessian by a vector.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, k)
+            A vector for each sample.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
 
     def total(self) -> Array:
-        """Return the sum of the Hessians, shape (k, k)."""
+        """Return the sum of the samples' Hessians.
+
+        Returns
+        -------
+        ndarray of shape (k, k)
+            The Hessian in the biases.
+        """
 
 
 class SmoothRisk(Protocol):
@@ -66,41 +97,136 @@ class SmoothRisk(Protocol):
     """
 
     @property
-    def n_outputs(self) -> int: ...
+    def n_outputs(self) -> int:
+        """The number of scores of a sample."""
+
     @property
-    def convex(self) -> bool: ...
+    def convex(self) -> bool:
+        """Whether the risk is a convex function of the scores."""
+
     @property
-    def smooth(self) -> bool: ...
+    def smooth(self) -> bool:
+        """Whether the risk is continuously differentiable."""
+
     @property
-    def null_direction(self) -> Array | None: ...
-    def value(self, scores: Array) -> float: ...
-    def value_gradient(self, scores: Array) -> tuple[float, Array]: ...
-    def curvature(self, scores: Array) -> Curvature: ...
+    def null_direction(self) -> Array | None:
+        """The unit vector along which scores can move without changing the risk, or None."""
+
+    def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
+
+    def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        """Return the risk of these scores and its gradient.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n, n_outputs)
+            The gradient in the scores.
+        """
+
+    def curvature(self, scores: Array) -> Curvature:
+        """Return the Hessians of the weighted losses in the scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores.
+
+        Returns
+        -------
+        Curvature
+        """
 
 
 class SampleRisk(SmoothRisk, Protocol):
     """A smooth risk of a sample that can be converted to single precision."""
 
     def single(self) -> SampleRisk:
-        """Return the same risk with weights of single precision."""
+        """Return the same risk with weights of single precision.
+
+        Returns
+        -------
+        SampleRisk
+        """
 
 
 class Envelope(SmoothRisk, Protocol):
     """A smooth stand-in for a risk with kinks, at given multipliers and stiffness."""
 
     def dual(self, scores: Array) -> tuple[Array, Array, float]:
-        """Return multipliers, their weighted gradient in the scores, and minus the conjugate."""
+        """Return the multipliers at these scores and the dual value that belongs to them.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores.
+
+        Returns
+        -------
+        multipliers : ndarray of shape (n,) or (n, n_outputs)
+            The slopes of the losses, without sample weights.
+        gradient : ndarray of shape (n, n_outputs)
+            The weighted slopes in the scores.
+        value : float
+            Minus the conjugate of the risk at ``gradient``.
+        """
 
 
 class KinkedRisk(Protocol):
     """A convex risk with kinks."""
 
     @property
-    def n_outputs(self) -> int: ...
+    def n_outputs(self) -> int:
+        """The number of scores of a sample."""
+
     @property
-    def smooth(self) -> bool: ...
-    def value(self, scores: Array) -> float: ...
-    def envelope(self, multipliers: Array | None, stiffness: float) -> Envelope: ...
+    def smooth(self) -> bool:
+        """Whether the risk is continuously differentiable."""
+
+    def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
+
+    def envelope(self, multipliers: Array | None, stiffness: float) -> Envelope:
+        """Return a smooth approximation of the risk.
+
+        Parameters
+        ----------
+        multipliers : ndarray or None
+            As ``Envelope.dual`` returns them; None stands for zeros.
+        stiffness : float
+            Positive; the larger it is, the closer the envelope is to the risk.
+
+        Returns
+        -------
+        Envelope
+        """
 
 
 def weighted_mean(losses: Array, weight: Array) -> float:
@@ -144,15 +270,50 @@ class DiagonalCurvature:
     entries: Array
 
     def block(self, a: int, b: int) -> Array:
+        """Return one entry of every sample's Hessian.
+
+        Parameters
+        ----------
+        a, b : int
+            The row and the column of the entry.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return self.entries[:, a] if a == b else np.zeros_like(self.entries[:, a])
 
     def diagonal(self) -> Array:
+        """Return the diagonal of every sample's Hessian.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
         return self.entries
 
     def product(self, vectors: Array) -> Array:
+        """Multiply every sample's Hessian by a vector.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, k)
+            A vector for each sample.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
         return np.asarray(self.entries * vectors)
 
     def total(self) -> Array:
+        """Return the sum of the samples' Hessians.
+
+        Returns
+        -------
+        ndarray of shape (k, k)
+            The Hessian in the biases.
+        """
         return np.diag(self.entries.sum(axis=0))
 
 
@@ -173,6 +334,7 @@ class MarginRisk:
 
     @property
     def smooth(self) -> bool:
+        """Whether the risk is continuously differentiable."""
         return self.surrogate.smooth
 
     def _blocks(self) -> list[slice]:
@@ -185,9 +347,34 @@ class MarginRisk:
         return np.asarray(margins)
 
     def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, 1)
+            Scores of class 1.
+
+        Returns
+        -------
+        float
+        """
         return self.value_gradient(scores)[0]
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        """Return the risk of these scores and its gradient.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, 1)
+            Scores of class 1.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n, 1)
+            The gradient in the scores.
+        """
         value, gradient = 0.0, np.empty_like(scores)
         for rows in self._blocks():
             losses, slope = self.surrogate.value_slope(self._margins(scores, rows))
@@ -197,6 +384,17 @@ class MarginRisk:
         return value, gradient
 
     def curvature(self, scores: Array) -> DiagonalCurvature:
+        """Return the second derivatives of the weighted losses in the scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, 1)
+            Scores of class 1.
+
+        Returns
+        -------
+        DiagonalCurvature
+        """
         entries = np.empty_like(scores)
         for rows in self._blocks():
             bend = self.surrogate.curvature(self._margins(scores, rows))
@@ -205,20 +403,49 @@ class MarginRisk:
         return DiagonalCurvature(entries)
 
     def single(self) -> MarginRisk:
+        """Return the same risk with arrays of single precision.
+
+        Returns
+        -------
+        MarginRisk
+        """
         slope, shift, weight = (
             part.astype(np.float32) for part in (self.slope, self.shift, self.weight)
         )
         return MarginRisk(self.surrogate, slope, shift, weight, self.convex)
 
     def every(self, step: int) -> MarginRisk:
-        """Return the risk of every so many samples, whose weights sum to one."""
+        """Return the risk of every ``step``-th sample.
+
+        Parameters
+        ----------
+        step : int
+            The distance between two samples; 1 keeps them all.
+
+        Returns
+        -------
+        MarginRisk
+            Its weights are scaled to a sum of one.
+        """
         slope, shift, weight = (
             np.ascontiguousarray(part[::step]) for part in (self.slope, self.shift, self.weight)
         )
         return MarginRisk(self.surrogate, slope, shift, weight / weight.sum(), self.convex)
 
     def envelope(self, multipliers: Array | None, stiffness: float) -> MarginEnvelope:
-        """Return the hinge's augmented Lagrangian; multipliers are its slopes, in [-1, 0]."""
+        """Return the augmented Lagrangian of the hinge.
+
+        Parameters
+        ----------
+        multipliers : ndarray of shape (n,), or None
+            The slopes of the hinge, in [-1, 0]; None stands for zeros.
+        stiffness : float
+            Positive; the kink is smoothed over a width of ``1 / stiffness``.
+
+        Returns
+        -------
+        MarginEnvelope
+        """
         return MarginEnvelope(self, multipliers, stiffness)
 
 
@@ -232,6 +459,22 @@ class MarginEnvelope(MarginRisk):
         self._base = base
 
     def dual(self, scores: Array) -> tuple[Array, Array, float]:
+        """Return the multipliers at these scores and the dual value that belongs to them.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, 1)
+            Scores of class 1.
+
+        Returns
+        -------
+        multipliers : ndarray of shape (n,)
+            The slopes of the smoothed hinge, in [-1, 0].
+        gradient : ndarray of shape (n, 1)
+            The weighted slopes in the scores.
+        value : float
+            Minus the conjugate of the hinge's risk at ``gradient``.
+        """
         multipliers = self.surrogate.slope(self._margins(scores, slice(None)))
         # The hinge's conjugate is the identity on [-1, 0].
         value = weighted_mean(multipliers * (self._base.shift - 1), self.weight)
@@ -289,14 +532,56 @@ class SoftmaxRisk:
         self._kernel = SoftmaxKernel(spec, y, drop, weight, dtype=weight.dtype)
 
     def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
         return float(self._kernel.loss(scores).sum(dtype=np.float64))
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        """Return the risk of these scores and its gradient.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n, c)
+            The gradient in the scores.
+        """
         loss, gradient = self._kernel.loss_gradient(scores)
         return float(loss.sum(dtype=np.float64)), gradient
 
     def curvature(self, scores: Array) -> Curvature:
+        """Return the Hessians of the weighted losses in the scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        SoftmaxCurvature
+        """
         return self._kernel.curvature(scores)
 
     def single(self) -> SoftmaxRisk:
+        """Return the same risk with weights of single precision.
+
+        Returns
+        -------
+        SoftmaxRisk
+        """
         return SoftmaxRisk(self.spec, self.y, self.weight.astype(np.float32), self.drop)

@@ -217,17 +217,65 @@ class SoftmaxKernel:
         return _Forward(z, total, rest / total, nll)
 
     def loss(self, scores: ArrayLike) -> Array:
-        """Return the loss of each sample, shape (n,)."""
+        """Return the loss of each sample.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape.
+        """
         f = self._forward(scores)
         value = f.nll if self.spec.focus == 0 else focal_factor(f.rest, self.spec.focus) * f.nll
         return value * self.weight
 
     def gradient(self, scores: ArrayLike) -> Array:
-        """Return the gradient of each sample's loss in its scores, shape (n, c)."""
+        """Return the gradient of each sample's loss in its scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape.
+        """
         return self.loss_gradient(scores)[1]
 
     def loss_gradient(self, scores: ArrayLike) -> tuple[Array, Array]:
-        """Return the losses, shape (n,), and their gradients in the scores, shape (n, c)."""
+        """Return the loss of each sample and its gradient in the scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        loss : ndarray of shape (n,)
+            The losses.
+        gradient : ndarray of shape (n, c)
+            Their gradients.
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape.
+        """
         f = self._forward(scores)
         factor = self.weight * self.slope
         loss = f.nll * self.weight
@@ -242,7 +290,22 @@ class SoftmaxKernel:
         return loss, gradient
 
     def gradient_diagonal(self, scores: ArrayLike) -> tuple[Array, Array]:
-        """Return the gradient and the diagonal of the Hessian, each of shape (n, c)."""
+        """Return the gradient and the diagonal of the Hessian of each sample's loss.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        gradient, diagonal : ndarrays of shape (n, c)
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape.
+        """
         f = self._forward(scores, in_order=True)
         q = f.others
         q /= f.total[:, None]
@@ -265,7 +328,22 @@ class SoftmaxKernel:
         return q, diagonal
 
     def curvature(self, scores: ArrayLike) -> SoftmaxCurvature:
-        """Return the Hessians of the samples' losses in their scores."""
+        """Return the Hessians of the samples' losses in their scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        SoftmaxCurvature
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape.
+        """
         f = self._forward(scores)
         base = self.weight * self.slope**2
         probability = f.others
@@ -284,7 +362,24 @@ class SoftmaxKernel:
         )
 
     def hessian_product(self, scores: ArrayLike, vectors: ArrayLike) -> Array:
-        """Return each sample's Hessian times its row of ``vectors``, shape (n, c)."""
+        """Multiply each sample's Hessian by a vector.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+        vectors : array-like of shape (n, c)
+            A vector for each sample.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+
+        Raises
+        ------
+        ValueError
+            If the scores or the vectors have another shape.
+        """
         return self.curvature(scores).product(self._rows(vectors))
 
 
@@ -316,7 +411,17 @@ class SoftmaxCurvature:
     residual_weight: Array | None = None
 
     def block(self, a: int, b: int) -> Array:
-        """Return entry (a, b) of every sample's Hessian, shape (n,)."""
+        """Return one entry of every sample's Hessian.
+
+        Parameters
+        ----------
+        a, b : int
+            The row and the column of the entry.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         p = self.probability
         entry = (1 - p[:, a] if a == b else -p[:, b]) * p[:, a] * self.weight
         if self.residual is not None:
@@ -324,7 +429,12 @@ class SoftmaxCurvature:
         return np.asarray(entry if self.scale is None else entry * (self.scale[a] * self.scale[b]))
 
     def diagonal(self) -> Array:
-        """Return the diagonal of every sample's Hessian, shape (n, c)."""
+        """Return the diagonal of every sample's Hessian.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         diagonal = self.probability * (1 - self.probability)
         diagonal *= self.weight[:, None]
         if self.residual is not None and self.residual_weight is not None:
@@ -332,7 +442,17 @@ class SoftmaxCurvature:
         return np.asarray(diagonal if self.scale is None else diagonal * self.scale**2)
 
     def product(self, vectors: Array) -> Array:
-        """Return every sample's Hessian times its row of ``vectors``, shape (n, c)."""
+        """Multiply every sample's Hessian by a vector.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, c)
+            A vector for each sample.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+        """
         v = vectors if self.scale is None else vectors * self.scale
         mean = np.einsum("ij,ij->i", self.probability, v)
         out = v - mean[:, None]
@@ -344,7 +464,13 @@ class SoftmaxCurvature:
         return out if self.scale is None else out * self.scale
 
     def total(self) -> Array:
-        """Return the sum of the samples' Hessians, shape (c, c): the Hessian of the biases."""
+        """Return the sum of the samples' Hessians.
+
+        Returns
+        -------
+        ndarray of shape (c, c)
+            The Hessian in the biases.
+        """
         p = self.probability
         total = np.diag(self.weight @ p) - (p * self.weight[:, None]).T @ p
         if self.residual is not None and self.residual_weight is not None:

@@ -106,6 +106,7 @@ class LossSpec:
 
     @property
     def n_classes(self) -> int:
+        """The number of classes."""
         return int(self.temperature.size)
 
     @property
@@ -126,7 +127,20 @@ class LossSpec:
         )
 
     def draw(self, n_samples: int, random_state: Seed = None) -> NDArray[np.bool_] | None:
-        """Return for which samples the droppable classes are left out; None if never."""
+        """Draw for which samples the droppable classes are left out.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of samples.
+        random_state : int, RandomState or None, default=None
+            Seeds the draws; None draws anew in every call.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples,), or None
+            None if no class is ever left out.
+        """
         if not self.random:
             return None
         rng = check_random_state(random_state)
@@ -135,7 +149,26 @@ class LossSpec:
     def kernel(
         self, y: ArrayLike, random_state: Seed = None, dtype: DTypeLike = np.float64
     ) -> SoftmaxKernel:
-        """Return the loss of a fixed sample as a function of its scores."""
+        """Return the loss of labelled samples as a function of their scores.
+
+        Parameters
+        ----------
+        y : array-like of int, shape (n,)
+            Class indices.
+        random_state : int, RandomState or None, default=None
+            Seeds the draws of a spec with a ``drop_rate``.
+        dtype : dtype, default=float64
+            The precision of the computation.
+
+        Returns
+        -------
+        SoftmaxKernel
+
+        Raises
+        ------
+        ValueError
+            If y is not one-dimensional, not of integers, or holds an index that is no class.
+        """
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.dtype.kind not in "iu":
             raise ValueError(
@@ -149,19 +182,76 @@ class LossSpec:
         return SoftmaxKernel(self, labels, drop, dtype=dtype)
 
     def loss(self, scores: ArrayLike, y: ArrayLike, random_state: Seed = None) -> Array:
-        """Return the loss of each sample, shape (n,).
+        """Return the loss of each sample.
 
-        ``random_state`` seeds the draws of a spec with a ``drop_rate``; the same seed
-        gives ``loss``, ``gradient`` and ``hessian_product`` the same draws.
+        The same seed gives ``loss``, ``gradient`` and ``hessian_product`` the same draws.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+        y : array-like of int, shape (n,)
+            Class indices.
+        random_state : int, RandomState or None, default=None
+            Seeds the draws of a spec with a ``drop_rate``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape, or y holds an index that is no class.
         """
         return self.kernel(y, random_state, float_dtype(scores)).loss(scores)
 
     def gradient(self, scores: ArrayLike, y: ArrayLike, random_state: Seed = None) -> Array:
-        """Return the gradient of each sample's loss in its scores, shape (n, c)."""
+        """Return the gradient of each sample's loss in its scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+        y : array-like of int, shape (n,)
+            Class indices.
+        random_state : int, RandomState or None, default=None
+            As in ``loss``.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+
+        Raises
+        ------
+        ValueError
+            If the scores have another shape, or y holds an index that is no class.
+        """
         return self.kernel(y, random_state, float_dtype(scores)).gradient(scores)
 
     def hessian_product(
         self, scores: ArrayLike, y: ArrayLike, vectors: ArrayLike, random_state: Seed = None
     ) -> Array:
-        """Return each sample's Hessian times its row of ``vectors``, shape (n, c)."""
+        """Multiply the Hessian of each sample's loss by a vector.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, c)
+            Scores.
+        y : array-like of int, shape (n,)
+            Class indices.
+        vectors : array-like of shape (n, c)
+            A vector for each sample.
+        random_state : int, RandomState or None, default=None
+            As in ``loss``.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+
+        Raises
+        ------
+        ValueError
+            If the scores or the vectors have another shape, or y holds an index that is no class.
+        """
         return self.kernel(y, random_state, float_dtype(scores)).hessian_product(scores, vectors)

@@ -70,11 +70,32 @@ class Surrogate:
     smooth: bool = True
 
     def value(self, u: ArrayLike) -> Array:
-        """Return ``Psi(u)``."""
+        """Return the surrogate, ``Psi(u)``.
+
+        Parameters
+        ----------
+        u : array-like
+            Margins.
+
+        Returns
+        -------
+        ndarray of the shape of u
+        """
         return self.value_slope(np.asarray(u, float_dtype(u)))[0]
 
     def slope(self, u: ArrayLike) -> Array:
-        """Return ``Psi'(u)``."""
+        """Return the derivative of the surrogate, ``Psi'(u)``.
+
+        Parameters
+        ----------
+        u : array-like
+            Margins.
+
+        Returns
+        -------
+        ndarray of the shape of u
+            At a kink, the slope on its right.
+        """
         return self.value_slope(np.asarray(u, float_dtype(u)))[1]
 
 

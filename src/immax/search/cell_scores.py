@@ -64,7 +64,17 @@ class TestSamples:
         return np.asarray(self.classes[self.y])
 
     def features(self, group: int) -> Features:
-        """Return the features of a test's samples."""
+        """Return the features of the samples of a test.
+
+        Parameters
+        ----------
+        group : int
+            The number of the test, an index of ``groups``.
+
+        Returns
+        -------
+        {array-like, sparse matrix, data frame} of shape (n_test, d)
+        """
         if group not in self._parts:
             self._parts[group] = _safe_indexing(self.X, self.groups[group])
         return self._parts[group]
@@ -78,7 +88,19 @@ class Criterion(Protocol):
         """The number of rules of a cell."""
 
     def score(self, model: HeldOutPredictions, samples: TestSamples) -> CellScores:
-        """Return the scores of a cell."""
+        """Return the scores of a cell.
+
+        Parameters
+        ----------
+        model : HeldOutPredictions
+            The predictions of the cell for the samples.
+        samples : TestSamples
+            The samples that all cells are scored on.
+
+        Returns
+        -------
+        CellScores
+        """
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,26 @@ class Cells(Protocol):
         penalties: Array,
         watch: CellWatch = ignore_cell,
     ) -> HeldOutCells:
-        """Fit some points of the family with all penalty strengths, and score the test part."""
+        """Fit points of the family with all penalty strengths, and score the test part.
+
+        Parameters
+        ----------
+        fold : Fold
+            Training samples, and sets of test samples.
+        family : MarginFamily
+            Gives the margins for the class counts of the training part.
+        points : sequence of ndarray
+            Parameters of the family.
+        penalties : ndarray
+            The penalty strengths.
+        watch : callable, default=ignore_cell
+            Takes the indices of a point and of a penalty; the cell is fitted within the context
+            that it returns.
+
+        Returns
+        -------
+        HeldOutCells
+        """
 
 
 @dataclass(frozen=True)

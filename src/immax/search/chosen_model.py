@@ -20,9 +20,49 @@ __all__ = ["ChosenModel", "MarginClassifier"]
 class MarginClassifier(Protocol):
     """A classifier that a search fits to all samples in the end."""
 
-    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
-    def decision_function(self, X: Features) -> Array: ...
-    def predict(self, X: Features) -> Array: ...
+    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        self
+        """
+
+    def decision_function(self, X: Features) -> Array:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes, the score of ``classes_[1]``.
+        """
+
+    def predict(self, X: Features) -> Array:
+        """Return the labels of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
 
 
 def _offers_proba(search: ChosenModel) -> bool:

@@ -54,24 +54,116 @@ class CountedFamily:
         return m * class_vector(self.radii, "the family's radii", m.size) ** 2
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return the margins of a point of the family, for its own counts and radii.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (n_parameters,)
+            The point.
+        counts : array-like of shape (n_classes,)
+            Those of the data, used if the family has none of its own.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+
+        Raises
+        ------
+        ValueError
+            If the family's counts or radii are not of this many classes.
+        """
         return resolve_family(self.family).margins(parameters, self._own(counts))
 
     def weights(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        """Return the class weights of these parameters, in which radii have no part."""
+        """Return the class weights of a point of the family; radii do not enter.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (n_parameters,)
+            The point.
+        counts : array-like of shape (n_classes,)
+            As in ``margins``.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Ones for a family of margins alone.
+        """
         return family_weights(resolve_family(self.family), parameters, self._counted(counts))
 
     def centre(self, counts: ArrayLike) -> Vector:
+        """Return the parameters of the theory's margins, or the nearest to them.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            As in ``margins``.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+        """
         return resolve_family(self.family).centre(self._own(counts))
 
     def plain(self, counts: ArrayLike) -> Vector:
+        """Return the parameters of equal margins, or the nearest to them.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            As in ``margins``.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+        """
         return resolve_family(self.family).plain(self._own(counts))
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
+        """Return the bounds of a search.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            As in ``margins``.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_parameters,)
+            The lowest and the highest value of each parameter.
+        """
         return resolve_family(self.family).box(self._own(counts))
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        """Return the values to try for each parameter.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            As in ``margins``.
+        n : int
+            The number of values of each parameter.
+
+        Returns
+        -------
+        list of ndarray
+            The values of each parameter.
+        """
         return resolve_family(self.family).axes(self._own(counts), n)
 
     def grid(self, counts: ArrayLike, n: int) -> list[Vector] | None:
-        """Return the points to try, if the family itself says which."""
+        """Return the points to try, if the family determines them itself.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            As in ``margins``.
+        n : int
+            The number of values of each parameter.
+
+        Returns
+        -------
+        list of ndarray, or None
+            None for a family without a method ``grid``.
+        """
         return own_grid(resolve_family(self.family), self._own(counts), n)

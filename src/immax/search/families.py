@@ -41,19 +41,75 @@ class MarginFamily(Protocol):
     """Maps parameters, a vector, to margins of mean one, or of about one in the paper's boxes."""
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        """Return the margins of these parameters for these class counts."""
+        """Return the margins of a point of the family.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (n_parameters,)
+            The point.
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
 
     def centre(self, counts: ArrayLike) -> Vector:
-        """Return the parameters of the theory's margins, or the nearest to them."""
+        """Return the parameters of the theory's margins, or the nearest to them.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+        """
 
     def plain(self, counts: ArrayLike) -> Vector:
-        """Return the parameters of equal margins, or the nearest to them."""
+        """Return the parameters of equal margins, or the nearest to them.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+        """
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
-        """Return the lowest and the highest parameters that are worth a search."""
+        """Return the bounds of a search.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_parameters,)
+            The lowest and the highest value of each parameter.
+        """
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
-        """Return n values to try for each parameter."""
+        """Return the values to try for each parameter.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+        n : int
+            The number of values of each parameter.
+
+        Returns
+        -------
+        list of ndarray
+            The values of each parameter.
+        """
 
 
 @dataclass(frozen=True)
@@ -84,19 +140,80 @@ class PowerFamily:
     values: tuple[float, ...] = ()
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return margins proportional to a power of the class counts.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (1,)
+            The power t.
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Margins of mean one.
+        """
         return power_margins(counts, float(np.ravel(parameters)[0]))
 
     def centre(self, counts: ArrayLike) -> Vector:
+        """Return the power of the theory's margins, 1/3, or the nearest one in the box.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the power does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (1,)
+        """
         return np.clip([1 / 3], *self.box(counts))
 
     def plain(self, counts: ArrayLike) -> Vector:
+        """Return the power of equal margins, 0, or the nearest one in the box.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the power does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (1,)
+        """
         return np.clip([0.0], *self.box(counts))
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:  # noqa: ARG002
+        """Return the lowest and the highest power to try.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the box does not depend on it.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (1,)
+        """
         values = self.values or (self.low, self.high)
         return np.array([min(values)]), np.array([max(values)])
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
+        """Return the powers to try.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the powers do not depend on it.
+        n : int
+            The number of powers, unless the family has ``values``.
+
+        Returns
+        -------
+        list of one ndarray
+            ``values`` if they are given, else n powers from ``low`` to ``high``.
+        """
         if self.values:
             return [np.array(self.values)]
         values = np.linspace(self.low, self.high, n)
@@ -138,6 +255,26 @@ class BoxFamily:
             raise ValueError(f"width must lie strictly between 0 and 1; got {self.width!r}")
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return the margins of a point of the box.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (n_parameters,)
+            With two classes, alpha; else the multiple of each class's margin, or of each group of
+            classes that share one.
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Of mean one with two classes; otherwise not rescaled.
+
+        Raises
+        ------
+        ValueError
+            If there are three classes or more, and the number of parameters does not fit them.
+        """
         given = np.asarray(parameters, dtype=np.float64)
         m = class_vector(counts, "counts")
         if m.size == 2:
@@ -162,10 +299,33 @@ class BoxFamily:
         return 1 if m.size == 2 else int(self._groups(m).max()) + 1
 
     def centre(self, counts: ArrayLike) -> Vector:
+        """Return the parameters of the theory's margins.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+            With two classes, the theory's alpha; else ones.
+        """
         m = class_vector(counts, "counts")
         return theory_margins(m, total=1)[1:] if m.size == 2 else np.ones(self._dimension(m))
 
     def plain(self, counts: ArrayLike) -> Vector:
+        """Return the parameters of equal margins, or the nearest to them in the box.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+        """
         m = class_vector(counts, "counts")
         low, high = self.box(m)
         if m.size == 2:
@@ -175,6 +335,17 @@ class BoxFamily:
         return np.clip(wanted, low, high)
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
+        """Return the bounds of the box.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_parameters,)
+        """
         m = class_vector(counts, "counts")
         if m.size == 2:
             shares = theory_margins(m, total=1)
@@ -184,6 +355,20 @@ class BoxFamily:
         return (1 - self.width) * ones, (1 + self.width) * ones
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        """Return values to try for each parameter, evenly spaced from bound to bound.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+        n : int
+            The number of values of each parameter.
+
+        Returns
+        -------
+        list of ndarray of shape (n,)
+            The values of each parameter.
+        """
         low, high = self.box(counts)
         return list(np.linspace(low, high, n, axis=1))
 
@@ -245,6 +430,25 @@ class FreeFamily:
     reach: float = 10.0
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return margins from their logarithms.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (n_classes,)
+            Logarithms of the margins, up to a common constant.
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; only its length matters.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Margins of mean one.
+
+        Raises
+        ------
+        ValueError
+            If the number of parameters is not that of the classes.
+        """
         given = np.asarray(parameters, dtype=np.float64)
         m = class_vector(counts, "counts")
         if given.shape != (m.size,):
@@ -252,17 +456,64 @@ class FreeFamily:
         return scale_margins(np.exp(given - given.max()))
 
     def centre(self, counts: ArrayLike) -> Vector:
+        """Return the logarithms of the theory's margins, shifted to mean zero.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
         rho = np.log(theory_margins(counts))
         return rho - rho.mean()
 
     def plain(self, counts: ArrayLike) -> Vector:
+        """Return the logarithms of equal margins, which are zero.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; only its length matters.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
         return np.zeros(class_vector(counts, "counts").size)
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
+        """Return the bounds of a search, ``-log(reach)`` and ``log(reach)`` for every class.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; only its length matters.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n_classes,)
+        """
         edge = np.full(class_vector(counts, "counts").size, np.log(self.reach))
         return -edge, edge
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        """Return values to try for each parameter, evenly spaced from bound to bound.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; only its length matters.
+        n : int
+            The number of values of each parameter.
+
+        Returns
+        -------
+        list of ndarray of shape (n,)
+            The values of each class's logarithm.
+        """
         low, high = self.box(counts)
         return list(np.linspace(low, high, n, axis=1))
 

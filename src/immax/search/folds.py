@@ -26,7 +26,21 @@ class Splitter(Protocol):
     def split(
         self, X: Features, y: Array, groups: ArrayLike | None = None
     ) -> Iterator[tuple[Array, Array]]:
-        """Yield the indices of training and test samples."""
+        """Yield the indices of training and test samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Features.
+        y : ndarray of shape (n,)
+            Labels.
+        groups : array-like of shape (n,), optional
+            The group of each sample.
+
+        Yields
+        ------
+        train, test : ndarrays of int
+        """
 
 
 CrossValidation: TypeAlias = int | str | Splitter | Iterable[tuple[Array, Array]]

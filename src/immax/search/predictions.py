@@ -69,7 +69,17 @@ class HeldOutScores:
         return replace(self, calibration=calibration)
 
     def subset(self, rows: Array) -> HeldOutScores:
-        """Return the scores of some of the samples."""
+        """Return the scores of some of the samples.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The positions of the samples.
+
+        Returns
+        -------
+        HeldOutScores
+        """
         index = None if self.model_index is None else self.model_index[rows]
         part = replace(self, values=self.values[rows], model_index=index)
         if "proba" in self.__dict__:
@@ -130,30 +140,108 @@ class HeldOutPredictions(ClassifierMixin, BaseEstimator):
         return self.held_out.classes
 
     def with_rule(self, rule: str | Rule) -> HeldOutPredictions:
-        """Return the predictions of the same scores by another rule."""
+        """Return the predictions of the same scores by another rule.
+
+        Parameters
+        ----------
+        rule : {"score", "bayes"} or Rule
+            The rule.
+
+        Returns
+        -------
+        HeldOutPredictions
+            Without ``features``: rows are not compared.
+        """
         return HeldOutPredictions(self.held_out, rule)
 
     def subset(self, rows: Array) -> HeldOutPredictions:
-        """Return the predictions for some of the samples."""
+        """Return the predictions for some of the samples.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The positions of the samples.
+
+        Returns
+        -------
+        HeldOutPredictions
+            Without ``features``: rows are not compared.
+        """
         return HeldOutPredictions(self.held_out.subset(rows), self.rule)
 
     def of_rows(self, features: Features) -> HeldOutPredictions:
-        """Return the predictions that refuse all rows but these."""
+        """Return the predictions with the rows that they are for.
+
+        Parameters
+        ----------
+        features : {ndarray, sparse matrix, DataFrame}
+            The rows of the samples; all others are refused.
+
+        Returns
+        -------
+        HeldOutPredictions
+        """
         return HeldOutPredictions(self.held_out, self.rule, features)
 
     def decision_function(self, X: Features) -> Array:
-        """Return the scores."""
+        """Return the scores of the held-out samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix, DataFrame}
+            The rows of the samples.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            For two classes, the score of ``classes_[1]``.
+
+        Raises
+        ------
+        ValueError
+            If X are not the rows that the predictions are for.
+        """
         check_rows(X, self.features)
         return self.held_out.decision
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Features) -> Array:
-        """Return the class probabilities, of shape (n, c)."""
+        """Return the class probabilities of the held-out samples.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix, DataFrame}
+            The rows of the samples.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+
+        Raises
+        ------
+        ValueError
+            If X are not the rows that the predictions are for.
+        """
         check_rows(X, self.features)
         return self.held_out.proba
 
     def predict(self, X: Features) -> Array:
-        """Return labels by the rule."""
+        """Return the labels of the held-out samples by the rule.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix, DataFrame}
+            The rows of the samples.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If X are not the rows that the predictions are for.
+        """
         check_rows(X, self.features)
         if isinstance(self.rule, Rule):
             return self.rule.predict(self.held_out.proba)

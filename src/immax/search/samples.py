@@ -33,11 +33,32 @@ class SearchSamples:
     classes: Array
 
     def training_weight(self, train: Array) -> Array:
-        """Return the weight of every sample in a fit to these rows; of others it is zero."""
+        """Return the weight of every sample in a fit to some of them.
+
+        Parameters
+        ----------
+        train : ndarray of int
+            The positions of the training samples; one that is repeated counts as often.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Zero for all other samples.
+        """
         weight = np.zeros(self.y.size)
         np.add.at(weight, train, 1.0 if self.weight is None else self.weight[train])
         return weight
 
     def class_counts(self, weight: Array) -> Array:
-        """Return the total weight of each class."""
+        """Return the total weight of each class.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+            Sample weights.
+
+        Returns
+        -------
+        ndarray of shape (c,)
+        """
         return np.bincount(self.y, weights=weight, minlength=self.classes.size)

@@ -38,27 +38,111 @@ class WeightedFamily:
     values: tuple[tuple[float, float], ...] = POINTS
 
     def margins(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
+        """Return margins proportional to the power t of the class counts.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (2,)
+            The powers t and u.
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Margins of mean one.
+        """
         return power_margins(counts, float(np.ravel(parameters)[0]))
 
     def weights(self, parameters: ArrayLike, counts: ArrayLike) -> Vector:
-        """Return the class weights of these parameters."""
+        """Return class weights proportional to the power -u of the class counts.
+
+        Parameters
+        ----------
+        parameters : array-like of shape (2,)
+            The powers t and u.
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
         return power_weights(counts, float(np.ravel(parameters)[1]))
 
     def centre(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
+        """Return the point of the theory's margins without class weights, (1/3, 0).
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the point does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (2,)
+        """
         return np.array([1 / 3, 0.0])
 
     def plain(self, counts: ArrayLike) -> Vector:  # noqa: ARG002
+        """Return the point of equal margins and weights, (0, 0).
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the point does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (2,)
+        """
         return np.zeros(2)
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:  # noqa: ARG002
+        """Return the lowest and the highest powers among the pairs to try.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the box does not depend on it.
+
+        Returns
+        -------
+        low, high : ndarrays of shape (2,)
+        """
         pairs = np.array(self.values)
         return pairs.min(axis=0), pairs.max(axis=0)
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
+        """Return values to try for each power, evenly spaced from bound to bound.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the values do not depend on it.
+        n : int
+            The number of values of each power.
+
+        Returns
+        -------
+        list of two ndarrays of shape (n,)
+        """
         return list(np.linspace(*self.box(counts), n, axis=1))
 
     def grid(self, counts: ArrayLike, n: int) -> list[Vector]:  # noqa: ARG002
-        """Return the pairs to try, which are not all combinations of their values."""
+        """Return the pairs to try, which are not all combinations of their values.
+
+        Parameters
+        ----------
+        counts : array-like of shape (n_classes,)
+            Number of training samples per class; the pairs do not depend on it.
+        n : int
+            Not used.
+
+        Returns
+        -------
+        list of ndarray of shape (2,)
+        """
         return [np.array(pair) for pair in self.values]
 
 

@@ -30,7 +30,17 @@ class BiasCurvature(Protocol):
         """The approximate diagonal, shape (k,)."""
 
     def product(self, vector: Array) -> Array:
-        """Return the Hessian times a vector of shape (k,)."""
+        """Multiply the Hessian by a vector.
+
+        Parameters
+        ----------
+        vector : ndarray of shape (k,)
+            The vector.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+        """
 
 
 @runtime_checkable
@@ -38,7 +48,17 @@ class BiasCurvatureRisk(Protocol):
     """A risk that knows the Hessian of its biases from its gradient in the scores."""
 
     def bias_curvature(self, residuals: Array) -> BiasCurvature:
-        """Return the Hessian where the gradient in the scores is ``residuals``."""
+        """Return the Hessian of the risk in its biases.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n, k)
+            The gradient of the risk in the scores, at the point in question.
+
+        Returns
+        -------
+        BiasCurvature
+        """
 
 
 class Settled(NamedTuple):

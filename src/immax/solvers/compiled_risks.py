@@ -46,6 +46,20 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         )
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
+        """Return the risk of these scores and its gradient.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores; they are copied unless they are in C order.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n, c)
+            The gradient in the scores.
+        """
         rows = np.ascontiguousarray(scores)
         residuals = np.empty_like(rows)
         value, _ = self._evaluate(rows, np.empty((0, 0), rows.dtype), 0.0, rows, residuals)
@@ -87,7 +101,17 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         return sum(part[0] for part in parts), sum(part[1] for part in parts)
 
     def bias_curvature(self, residuals: Array) -> SoftmaxBiasCurvature:
-        """Return the Hessian of the biases where the gradient in the scores is ``residuals``."""
+        """Return the Hessian of the risk in its biases.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n, c)
+            The gradient of the risk in the scores, at the point in question.
+
+        Returns
+        -------
+        SoftmaxBiasCurvature
+        """
         return SoftmaxBiasCurvature(self, residuals)
 
     def curvature_sums(self, scores: Array) -> tuple[Array, Array]:
@@ -127,16 +151,38 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         return np.maximum(steepness * slope * of_samples, 0), np.maximum(of_classes, 0)
 
     def of_classes(self) -> SoftmaxRisk:
-        """Return the risk of one sample of each class, with the weight of all of them."""
+        """Return the risk of one sample of each class, with the weight of all of them.
+
+        Returns
+        -------
+        SoftmaxRisk
+        """
         totals = np.bincount(self.y, weights=self.weight, minlength=self.n_outputs)
         return SoftmaxRisk(
             self.spec, np.arange(self.n_outputs), totals.astype(self.weight.dtype), None
         )
 
     def value(self, scores: Array) -> float:
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, c)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
         return self.value_gradient(scores)[0]
 
     def single(self) -> CompiledSoftmaxRisk:
+        """Return the same risk with weights of single precision.
+
+        Returns
+        -------
+        CompiledSoftmaxRisk
+        """
         return CompiledSoftmaxRisk(super().single())
 
 
@@ -171,7 +217,17 @@ class SoftmaxBiasCurvature:
         return np.asarray(moved / self._class_scale + own)
 
     def product(self, vector: Array) -> Array:
-        """Return the Hessian times a vector of shape (c,)."""
+        """Multiply the Hessian by a vector.
+
+        Parameters
+        ----------
+        vector : ndarray of shape (c,)
+            The vector.
+
+        Returns
+        -------
+        ndarray of shape (c,)
+        """
         v = vector * self._class_scale
         # Of f_i p_i^T v, from the residuals: they hold one of the two slopes.
         mean = self._residuals @ vector.astype(self._residuals.dtype)

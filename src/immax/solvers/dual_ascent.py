@@ -63,7 +63,17 @@ class DualAscent(Solver[MarginRisk]):
         return None if has_numba() else 'Numba: pip install "immax[fast]"'
 
     def suits(self, problem: Problem[Risk]) -> bool:
-        """Return whether the features are large and stored by rows."""
+        """Return whether the features are large and stored by rows.
+
+        Parameters
+        ----------
+        problem : Problem
+            A problem for which ``unsupported`` returns None.
+
+        Returns
+        -------
+        bool
+        """
         return bool(problem.X.flags.c_contiguous and problem.X.size >= LARGE)
 
     def _minimise(

@@ -51,21 +51,67 @@ class FeatureColumns:
         return self.X.T.reshape(-1), np.empty(0, np.int32), n * np.arange(p + 1)
 
     def places(self, features: Array) -> Array:
-        """Return the places of features among the columns."""
+        """Return the places of features among the columns.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Numbers of features, all of which are among the columns.
+
+        Returns
+        -------
+        ndarray of int, of the shape of ``features``
+        """
         return np.searchsorted(self.numbers, features)
 
     def covers(self, features: Array) -> bool:
-        """Return whether all of these features are among the columns."""
+        """Return whether all of these features are among the columns.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Numbers of features, without repetitions.
+
+        Returns
+        -------
+        bool
+        """
         return bool(np.isin(features, self.numbers, assume_unique=True).all())
 
     def weights(self, selection: Selection, z: Array, n_outputs: int) -> Array:
-        """Return selected coefficients as weights of shape (n_outputs, p)."""
+        """Return selected coefficients as an array of weights.
+
+        Parameters
+        ----------
+        selection : Selection
+            The places of the coefficients.
+        z : ndarray of shape (n_selected,)
+            The coefficients.
+        n_outputs : int
+            The number of scores of a sample.
+
+        Returns
+        -------
+        ndarray of shape (n_outputs, p)
+            Zero where no coefficient is selected.
+        """
         W = np.zeros((n_outputs, self.numbers.size))
         W[selection.rows, self.places(selection.cols)] = z
         return W
 
     def scores(self, W: Array) -> Array:
-        """Return ``X W^T``, of shape (n, k), in Fortran order."""
+        """Return the scores ``X W^T``.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, p)
+            Weights of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            In Fortran order.
+        """
         W = W.astype(self.X.dtype, copy=False)
         if W.shape[0] == 1:
             return np.asarray(self.X @ W[0])[:, None]
@@ -74,7 +120,17 @@ class FeatureColumns:
         return np.asarray((W @ self.X.T).T)
 
     def pull_back(self, residuals: Array) -> Array:
-        """Return the gradient in W of ``sum_ij residuals_ij scores_ij``, of shape (k, p)."""
+        """Return the gradient in W of ``sum_ij residuals_ij scores_ij``.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n, k)
+            The gradient in the scores.
+
+        Returns
+        -------
+        ndarray of shape (k, p)
+        """
         if residuals.shape[1] == 1:
             return np.asarray(self.X.T @ np.ascontiguousarray(residuals[:, 0]))[None, :]
         if self.is_sparse:

@@ -163,7 +163,20 @@ class Certifier:
         return self._gap(settled) <= self.tol * abs(settled.value)
 
     def solution(self, point: Point, n_iter: int) -> Solution:
-        """Return the solution at the last iterate, with its gap if it is to be certified."""
+        """Return the solution at the last iterate.
+
+        Parameters
+        ----------
+        point : Point
+            The last iterate.
+        n_iter : int
+            The number of iterations.
+
+        Returns
+        -------
+        Solution
+            With its gap, and with biases that minimise the objective, if it is to be certified.
+        """
         if not self._certify:
             return Solution(point.theta, point.value, None, n_iter, self._accepted)
         if self._settled is not None and self._settled[0] is point:

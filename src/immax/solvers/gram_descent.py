@@ -41,7 +41,18 @@ class GramModel:
     selection: Selection
 
     def minimise(self, tol: float) -> Array:
-        """Return coefficients at which no block violates optimality by more than ``tol``."""
+        """Minimise the model by block coordinate descent.
+
+        Parameters
+        ----------
+        tol : float
+            Stop when no block violates the optimality conditions by more.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            The coefficients; after a fixed number of rounds those that were reached.
+        """
         selection = self.selection
         H = self.hessian
         if selection.ridge:

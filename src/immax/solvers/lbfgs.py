@@ -80,7 +80,12 @@ class LBFGS(Solver[SmoothRisk]):
         return True
 
     def uncertified(self) -> LBFGS:
-        """Return the solver with the stopping criterion "bounded"."""
+        """Return the solver with the stopping criterion "bounded".
+
+        Returns
+        -------
+        LBFGS
+        """
         return replace(self, stopping="bounded")
 
     def _minimise(

@@ -33,11 +33,22 @@ class ScoreBuffers:
         self._free: list[Array] = []
 
     def take(self) -> Array:
-        """Return an array with arbitrary contents."""
+        """Return an array of the shape of the scores, with arbitrary contents.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
         return self._free.pop() if self._free else self._problem.new_scores()
 
     def give_back(self, *arrays: Array) -> None:
-        """Accept arrays whose contents are no longer needed."""
+        """Accept arrays whose contents are no longer needed.
+
+        Parameters
+        ----------
+        *arrays : ndarray of shape (n, k)
+            They are handed out again by ``take``.
+        """
         self._free += arrays
 
 

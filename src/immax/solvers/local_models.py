@@ -57,13 +57,39 @@ class FullGram:
 
     @classmethod
     def at(cls, columns: FeatureColumns, curvature: Curvature) -> Self:
-        """Compute the matrix of all columns."""
+        """Compute the matrix of all columns.
+
+        Parameters
+        ----------
+        columns : FeatureColumns
+            The columns.
+        curvature : Curvature
+            Of the risk, for one output.
+
+        Returns
+        -------
+        FullGram
+        """
         every = np.arange(columns.X.shape[1])
         gram, sums, _ = columns.weighted_gram(every, every, curvature.block(0, 0))
         return cls(columns, curvature, gram, sums)
 
     def is_near(self, columns: FeatureColumns, curvature: Curvature, share: float) -> bool:
-        """Return whether the curvature of these columns differs by at most this share of it."""
+        """Return whether the curvature of these columns differs by at most this share of it.
+
+        Parameters
+        ----------
+        columns : FeatureColumns
+            The columns; False is returned if they are not those of the matrix.
+        curvature : Curvature
+            The curvature to compare.
+        share : float
+            The largest difference, relative to the curvature of the matrix.
+
+        Returns
+        -------
+        bool
+        """
         if columns.X is not self.columns.X:
             return False
         mine = self.curvature.block(0, 0)
@@ -133,14 +159,40 @@ class LocalModel:
     def weighted_gram(
         self, a: int, b: int, left: Array, right: Array
     ) -> tuple[Array, Array, Array]:
-        """Return ``FeatureColumns.weighted_gram`` for two outputs and the columns of each."""
+        """Return a block of the matrix of the model, and the weighted sums of its columns.
+
+        Parameters
+        ----------
+        a, b : int
+            The outputs of the block.
+        left, right : ndarrays of int
+            The places of the columns of each output.
+
+        Returns
+        -------
+        gram : ndarray of shape (n_left, n_right)
+            ``X_left^T diag(curvature) X_right``.
+        sums_left, sums_right : ndarrays of shape (n_left,) and (n_right,)
+            The sums of the columns, weighted by the curvature.
+        """
         if self.full_gram is None:
             return self.columns.weighted_gram(left, right, self.curvature.block(a, b))
         sums = self.full_gram.sums
         return self.full_gram.gram[np.ix_(left, right)], sums[left], sums[right]
 
     def biases(self, crossed: Array) -> Array:
-        """Return the change of the biases for ``H_bw delta``."""
+        """Return the change of the biases that minimises the model for a step of the coefficients.
+
+        Parameters
+        ----------
+        crossed : ndarray of shape (k,)
+            ``H_bw delta``, the change of the slope of the biases along the step.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Zeros if there are no biases.
+        """
         if self.bias_slope is None:
             return np.zeros(self.n_outputs)
         return -self.inverse_total @ (self.bias_slope + crossed)

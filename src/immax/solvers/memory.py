@@ -53,18 +53,50 @@ class Memory:
         return len(self._pairs)
 
     def restart(self, precondition: Preconditioner | None = None) -> None:
-        """Forget the steps, and replace the preconditioner if one is given."""
+        """Forget the steps, and replace the preconditioner if one is given.
+
+        Parameters
+        ----------
+        precondition : Preconditioner, optional
+            Maps a gradient to a step; by default the current one is kept.
+        """
         self.precondition = precondition or self.precondition
         self._pairs.clear()
 
     def update(self, step: Array, change: Array) -> None:
-        """Add a step and the change of the gradient along it."""
+        """Add a step and the change of the gradient along it.
+
+        A pair whose product is not positive is left out.
+
+        Parameters
+        ----------
+        step : ndarray of shape (k, width)
+            The change of the parameters.
+        change : ndarray of shape (k, width)
+            The change of the gradient.
+        """
         product = float(np.vdot(step, change))
         if product > 0:
             self._pairs.append((step, change, 1 / product))
 
     def direction(self, gradient: Array) -> Array:
-        """Return minus the inverse Hessian times the gradient, by the two-loop recursion."""
+        """Return minus the inverse Hessian times the gradient, by the two-loop recursion.
+
+        Parameters
+        ----------
+        gradient : ndarray of shape (k, width)
+            The gradient.
+
+        Returns
+        -------
+        ndarray of shape (k, width)
+            The step to take.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no preconditioner yet.
+        """
         if self.precondition is None:
             raise RuntimeError("the memory has no preconditioner yet; call restart with one")
         out = gradient.copy()
@@ -83,7 +115,19 @@ class Memory:
         return -out
 
     def astype(self, dtype: DTypeLike) -> Memory:
-        """Return a copy whose steps are in another precision."""
+        """Return a copy whose steps are in another precision.
+
+        Besides the steps, only the preconditioner is taken over.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The precision.
+
+        Returns
+        -------
+        Memory
+        """
         other = Memory(self._pairs.maxlen or 0)
         other.precondition = self.precondition
         for step, change, inverse in self._pairs:

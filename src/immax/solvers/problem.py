@@ -31,7 +31,17 @@ class Risk(Protocol):
         """Whether the risk is continuously differentiable."""
 
     def value(self, scores: Array) -> float:
-        """Return the risk of these scores, of shape (n, n_outputs)."""
+        """Return the risk of these scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores.
+
+        Returns
+        -------
+        float
+        """
 
 
 R = TypeVar("R", bound=Risk)
@@ -87,9 +97,20 @@ class Problem(Generic[R_co]):
         return int(self.X.nnz if self.is_sparse else self.X.size)
 
     def with_risk(self, risk: R, lam: float | None = None) -> Problem[R]:
-        """Return the problem with another risk, and with another penalty strength if one is given.
+        """Return the problem with another risk.
 
-        The parts that the features have been cut into are shared.
+        The blocks that sparse features have been cut into are shared.
+
+        Parameters
+        ----------
+        risk : SmoothRisk or KinkedRisk
+            The risk.
+        lam : float, optional
+            The strength of the penalty; by default that of this problem.
+
+        Returns
+        -------
+        Problem
         """
         lam = self.lam if lam is None else lam
         other = Problem(self.X, risk, lam, self.fit_intercept, self.omega)
@@ -106,20 +127,53 @@ class Problem(Generic[R_co]):
         return "F" if self.risk.n_outputs < MANY_OUTPUTS else "C"
 
     def new_scores(self) -> Array:
-        """Return an array for scores, with arbitrary contents."""
+        """Return an array for scores, with arbitrary contents.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
         shape = self.X.shape[0], self.risk.n_outputs
         return np.empty(shape, dtype=self.dtype, order=self._order)
 
     def zeros(self) -> Array:
-        """Return parameters that are all zero."""
+        """Return parameters that are all zero.
+
+        Returns
+        -------
+        ndarray of shape (k, d) or (k, d + 1)
+        """
         return np.zeros(self.shape, dtype=self.dtype)
 
     def weights(self, theta: Array) -> Array:
-        """Return the penalised part of theta, a view of shape (k, d)."""
+        """Return the penalised part of the parameters.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (k, d) or (k, d + 1)
+            Parameters.
+
+        Returns
+        -------
+        ndarray of shape (k, d)
+            A view.
+        """
         return theta[:, : self.X.shape[1]]
 
     def scores(self, theta: Array, out: Array | None = None) -> Array:
-        """Return ``X W^T + b``, of shape (n, k), in ``out`` if it is given and X is dense."""
+        """Return the scores ``X W^T + b``.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (k, d) or (k, d + 1)
+            Parameters.
+        out : ndarray of shape (n, k), optional
+            Where to write the scores; ignored if X is sparse.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
         W = self.weights(theta)
         if self.is_sparse:
             scores = np.asarray(self._parts.product(W.T), order=self._order)
@@ -136,7 +190,17 @@ class Problem(Generic[R_co]):
         return scores
 
     def pull_back(self, residuals: Array) -> Array:
-        """Return the gradient in theta of ``sum_ij residuals_ij scores_ij``."""
+        """Return the gradient in theta of ``sum_ij residuals_ij scores_ij``.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n, k)
+            The gradient in the scores.
+
+        Returns
+        -------
+        ndarray of shape (k, d) or (k, d + 1)
+        """
         gradient = np.empty(self.shape, dtype=self.dtype)
         W = self.weights(gradient)
         if self.is_sparse:
@@ -150,18 +214,49 @@ class Problem(Generic[R_co]):
         return gradient
 
     def penalty(self, theta: Array) -> float:
-        """Return ``lam Omega(W)``."""
+        """Return the penalty, ``lam Omega(W)``.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (k, d) or (k, d + 1)
+            Parameters.
+
+        Returns
+        -------
+        float
+        """
         return self.lam * self.omega.value(self.weights(theta))
 
     def penalty_gradient(self, theta: Array) -> Array:
-        """Return the gradient in theta of the penalty ``lam ||W||^2``."""
+        """Return the gradient in theta of ``lam ||W||^2``, the penalty of ``SquaredL2``.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (k, d) or (k, d + 1)
+            Parameters.
+
+        Returns
+        -------
+        ndarray of the shape of theta
+            Zero for the biases.
+        """
         gradient = (2 * self.lam) * theta
         if self.fit_intercept:
             gradient[:, -1] = 0
         return np.asarray(gradient.astype(self.dtype, copy=False))
 
     def objective(self, theta: Array) -> float:
-        """Return the penalty plus the risk."""
+        """Return the penalty plus the risk.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (k, d) or (k, d + 1)
+            Parameters.
+
+        Returns
+        -------
+        float
+        """
         return self.penalty(theta) + self.risk.value(self.scores(theta))
 
 

@@ -40,13 +40,33 @@ class RowParts:
         self._transposed = [_view(X, rows, sparse.csc_matrix) for rows in self._rows]
 
     def product(self, right: Array) -> Array:
-        """Return ``X @ right`` for ``right`` of shape (d, k)."""
+        """Return ``X @ right``.
+
+        Parameters
+        ----------
+        right : ndarray of shape (d, k)
+            The other factor.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
         vector = _contiguous(right)
         parts = in_threads(lambda part: part @ vector, [(part,) for part in self._parts])
         return np.concatenate(parts).reshape(self._shape[0], -1)
 
     def transposed_product(self, right: Array) -> Array:
-        """Return ``X.T @ right`` for ``right`` of shape (n, k)."""
+        """Return ``X.T @ right``.
+
+        Parameters
+        ----------
+        right : ndarray of shape (n, k)
+            The other factor.
+
+        Returns
+        -------
+        ndarray of shape (d, k)
+        """
         vector = _contiguous(right)
         pairs = list(zip(self._transposed, self._rows, strict=True))
         parts = in_threads(lambda part, rows: part @ vector[rows], pairs)

@@ -48,31 +48,96 @@ class Selection:
         return self.thresholds.size == self.rows.size
 
     def take(self, W: Array) -> Array:
-        """Return the selected entries of an array of shape (k, d), in double precision."""
+        """Return the selected entries of an array.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, d)
+            Weights, or their gradient.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            In double precision.
+        """
         return W[self.rows, self.cols].astype(np.float64)
 
     def norms(self, z: Array) -> Array:
-        """Return the Euclidean norm of every block."""
+        """Return the Euclidean norm of every block.
+
+        Parameters
+        ----------
+        z : ndarray of shape (p,)
+            Coefficients.
+
+        Returns
+        -------
+        ndarray of shape (n_blocks,)
+        """
         if self.scalar:
             return np.abs(z)
         return np.sqrt(np.add.reduceat(z * z, self.starts[:-1]))
 
     def spread(self, values: Array) -> Array:
-        """Return the value of every coefficient's block."""
+        """Repeat the value of every block for each of its coefficients.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_blocks,)
+            A value for each block.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
         return values if self.scalar else np.repeat(values, np.diff(self.starts))
 
     def penalty(self, z: Array) -> float:
-        """Return the penalty of the selected coefficients."""
+        """Return the penalty of the selected coefficients.
+
+        Parameters
+        ----------
+        z : ndarray of shape (p,)
+            Coefficients.
+
+        Returns
+        -------
+        float
+        """
         return float(self.thresholds @ self.norms(z)) + self.ridge * float(z @ z)
 
     def slope(self, z: Array) -> Array:
-        """Return the gradient of the penalty, zero in blocks that are zero."""
+        """Return the gradient of the penalty.
+
+        Parameters
+        ----------
+        z : ndarray of shape (p,)
+            Coefficients.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            Zero in blocks that are zero.
+        """
         norms = self.norms(z)
         steep = np.divide(self.thresholds, norms, out=np.zeros_like(norms), where=norms > 0)
         return np.asarray((self.spread(steep) + 2 * self.ridge) * z)
 
     def violations(self, z: Array, gradient: Array) -> Array:
-        """Return the distance of every block from optimality, as ``Penalty.violations`` does."""
+        """Return by how much every block violates the optimality conditions.
+
+        Parameters
+        ----------
+        z : ndarray of shape (p,)
+            Coefficients.
+        gradient : ndarray of shape (p,)
+            The gradient of the risk in them.
+
+        Returns
+        -------
+        ndarray of shape (n_blocks,)
+            As of ``Penalty.violations``.
+        """
         norms = self.norms(z)
         at_zero = np.maximum(self.norms(gradient) - self.thresholds, 0)
         return np.where(norms == 0, at_zero, self.norms(gradient + self.slope(z)))

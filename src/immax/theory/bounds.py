@@ -62,6 +62,7 @@ class Bound:
 
     @property
     def total(self) -> float:
+        """The bound itself, the sum of its three terms."""
         return self.empirical + self.complexity + self.confidence
 
     @property

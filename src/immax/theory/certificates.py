@@ -51,10 +51,21 @@ class Certificate:
     conditions: tuple[str, ...] = ()
 
     def samples_for(self, target: float = 0.5) -> float:
-        """How many samples would bring ``best`` to the target if their margins stayed as they are.
+        """Return the number of samples that would bring ``best`` to a target.
 
-        The margins of the bound are chosen anew for each number. Infinity where the training
-        error is not below the target.
+        The samples' own margins are assumed to stay as they are; the margins of the bound are
+        chosen anew for each number.
+
+        Parameters
+        ----------
+        target : float, default=0.5
+            The value that the bound should have.
+
+        Returns
+        -------
+        float
+            Infinity where the training error is not below the target, or more than 1e18 samples
+            would be needed.
         """
         if self.training_error >= target:
             return float("inf")
@@ -93,7 +104,19 @@ class Certificate:
         return "\n".join(lines)
 
     def curve(self, n: int = 60) -> dict[str, Array]:
-        """Return the terms of the uniform bound as the best margins are scaled up and down."""
+        """Return the terms of the uniform bound as the best margins are scaled up and down.
+
+        Parameters
+        ----------
+        n : int, default=60
+            The number of scales.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n,)
+            The factors of the margins as "scale", and the terms "empirical", "complexity" and
+            "confidence".
+        """
         most = float((self._parts.radii / self.best.rho).min())
         factors = np.geomspace(0.05, max(min(20.0, most), 0.1), n)
         rho = np.minimum(factors[:, None] * self.best.rho[None, :], self._parts.radii)
@@ -104,7 +127,17 @@ class Certificate:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the bound against the margins, its three terms stacked; returns the axes."""
+        """Draw the bound against the scale of the margins, its three terms stacked.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         from immax.plots.bound_curve import plot_bound_curve
 
         return plot_bound_curve(self, ax)

@@ -40,10 +40,33 @@ class Hyperplane:
     offset: float
 
     def distances(self, X: ArrayLike) -> Array:
-        """Signed distances of the rows of X."""
+        """Return the signed distances of points from the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positive on the side of class 1.
+        """
         return np.asarray(X, dtype=np.float64) @ self.normal + self.offset
 
     def predict(self, X: ArrayLike) -> Array:
+        """Return the classes of points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The points.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+            1 where the distance is not negative, else 0.
+        """
         return (self.distances(X) >= 0).astype(np.intp)
 
 

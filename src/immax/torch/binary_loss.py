@@ -103,6 +103,25 @@ class IMMAXBinaryLoss(CountsInState):
         self.counts = None if numbers is None else tuple(numbers.tolist())
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss.
+
+        Parameters
+        ----------
+        logits : Tensor of any shape
+            Scores of class 1.
+        target : Tensor of the logits' shape
+            Labels, from 0 to 1.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or of the logits' shape without a reduction.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is wrong.
+        """
         return immax_binary_loss(
             logits,
             target,

@@ -39,7 +39,14 @@ class Context(Protocol):
     options: tuple[float, float, int, str, Tensor | None]
     divisor: Tensor | float | None
 
-    def save_for_backward(self, *tensors: Tensor | None) -> None: ...
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for the backward pass.
+
+        Parameters
+        ----------
+        *tensors : Tensor or None
+            They become ``saved_tensors``.
+        """
 
 
 class Call(NamedTuple):
@@ -78,7 +85,13 @@ class Call(NamedTuple):
     shared_divisor: Tensor | None = None
 
     def class_weights(self) -> Tensor | None:
-        """Return the product of the method's and the caller's class weights."""
+        """Return the product of the method's and the caller's class weights.
+
+        Returns
+        -------
+        Tensor of shape (C,), or None
+            None if there are neither.
+        """
         if self.weight is None or self.table.weight is None:
             return self.table.weight if self.weight is None else self.weight
         return self.weight * self.table.weight
@@ -87,11 +100,21 @@ class Call(NamedTuple):
         """Return the divisor of a mean: how many samples count, or the sum of their weights.
 
         Only the caller's weights enter, not the method's.
+
+        Returns
+        -------
+        Tensor or int
+            ``shared_divisor`` if there is one, else that of this process.
         """
         return self.own_divisor() if self.shared_divisor is None else self.shared_divisor
 
     def own_divisor(self) -> Tensor | int:
-        """Return the divisor of a mean over the samples of this process."""
+        """Return the divisor of a mean over the samples of this process.
+
+        Returns
+        -------
+        Tensor or int
+        """
         if self.indices is self.target and self.weight is None:  # no label is to be ignored
             return self.target.numel()
         counted = self.target != self.ignore_index
@@ -100,7 +123,18 @@ class Call(NamedTuple):
         return (class_values(self.weight, self.indices) * counted).sum()
 
     def reduced(self, losses: Tensor) -> Tensor:
-        """Weight and reduce losses that are zero for ignored samples."""
+        """Weight and reduce losses.
+
+        Parameters
+        ----------
+        losses : Tensor of shape (N, …)
+            The loss of each sample, zero for those that are ignored.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or of the shape of the losses without a reduction.
+        """
         weights = self.class_weights()
         if weights is not None:
             losses = losses * class_values(weights, self.indices)
@@ -114,6 +148,18 @@ class Call(NamedTuple):
 
         Frameworks average gradients over processes, so the divisor is the sum over processes
         divided by their number. It is the same in the backward pass, without communication.
+
+        Parameters
+        ----------
+        group : ProcessGroup, "world" or None
+            The processes; None for this one alone.
+        dtype : torch.dtype
+            The precision of the divisor.
+
+        Returns
+        -------
+        Call
+            This one unless there is a group and the reduction is "mean".
         """
         if group is None or self.reduction != "mean":
             return self
@@ -121,14 +167,32 @@ class Call(NamedTuple):
         return self._replace(shared_divisor=(total / group_size(group)).to(dtype))
 
     def rows(self, rows: slice) -> Call:
-        """Return the call for some of the samples."""
+        """Return the call for some of the samples.
+
+        Parameters
+        ----------
+        rows : slice
+            The samples.
+
+        Returns
+        -------
+        Call
+        """
         target = self.target[rows]
         indices = target if self.indices is self.target else self.indices[rows]
         drop = None if self.drop is None else self.drop[rows]
         return self._replace(target=target, indices=indices, drop=drop)
 
     def save(self, ctx: Context, *inputs: Tensor | None) -> None:
-        """Keep inputs and call for a backward pass; PyTorch notices if they change before it."""
+        """Keep inputs and call for a backward pass; PyTorch notices if they change before it.
+
+        Parameters
+        ----------
+        ctx : Context
+            The context of the autograd function.
+        *inputs : Tensor or None
+            Further tensors to keep.
+        """
         ctx.save_for_backward(
             *inputs, self.target, self.indices, self.drop, self.weight, *self.table.columns()
         )
@@ -142,7 +206,20 @@ class Call(NamedTuple):
 
     @classmethod
     def restored(cls, ctx: Context) -> tuple[tuple[Tensor, ...], Call]:
-        """Return the inputs and the call that ``save`` kept."""
+        """Return the inputs and the call that ``save`` kept.
+
+        Parameters
+        ----------
+        ctx : Context
+            The context of the autograd function.
+
+        Returns
+        -------
+        inputs : tuple of Tensor
+            The further tensors.
+        call : Call
+            The call.
+        """
         own = 4 + len(COLUMNS)
         target, indices, drop, weight, *columns = ctx.saved_tensors[-own:]
         focus, drop_rate, ignore_index, reduction, shared = ctx.options

@@ -67,6 +67,17 @@ class ClassLoss(CountsInState):
         self.group = group
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Register a buffer, and move those that are None to the end.
+
+        Parameters
+        ----------
+        name : str
+            The name of the buffer.
+        tensor : Tensor or None
+            Its value.
+        persistent : bool, default=True
+            Whether it is part of the module's state.
+        """
         super().register_buffer(name, tensor, persistent)
         # torch.export counts buffers as if those that are None came last.
         for empty in [key for key, value in self._buffers.items() if value is None]:
@@ -234,6 +245,27 @@ class SpecLoss(Probabilities, ClassLoss):
         return LossSpec(**columns, focus=spec.focus, drop_rate=spec.drop_rate, name=spec.name)
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss.
+
+        Parameters
+        ----------
+        logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+            Scores.
+        target : Tensor of int64, shape (), (N,) or (N, d1, …); or of the logits' shape
+            Class numbers or, in floating point, class probabilities.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or one loss per sample without a reduction.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is wrong.
+        IndexError
+            If a label is neither a class nor ``ignore_index``.
+        """
         if self.n_classes is not None:
             check_classes(logits, self.n_classes)
         table, weight = self.table(), self._buffers["class_weight"]
@@ -271,5 +303,11 @@ class SpecLoss(Probabilities, ClassLoss):
         self._states = current_states(self._buffers["temperature"])
 
     def extra_repr(self) -> str:
+        """Return what the module's representation shows in its parentheses.
+
+        Returns
+        -------
+        str
+        """
         classes = "any" if self.n_classes is None else self.n_classes
         return f"{self.spec.name}, classes={classes}, reduction={self.reduction!r}"

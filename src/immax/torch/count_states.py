@@ -30,7 +30,13 @@ class CountsInState(nn.Module):
     counts: tuple[float, ...] | None = None
 
     def get_extra_state(self) -> Tensor:
-        """Return the counts as a tensor, which is empty if they are not known."""
+        """Return the counts for the state of the module.
+
+        Returns
+        -------
+        Tensor of float64, shape (C,) or (0,)
+            Empty if the counts are not known.
+        """
         return torch.tensor(self.counts or (), dtype=torch.float64, device="cpu")
 
     def set_extra_state(self, state: Tensor) -> None:

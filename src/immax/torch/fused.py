@@ -221,6 +221,24 @@ class FusedLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: _FusedContext, logits: Tensor, call: Call, route: Route) -> Tensor:
+        """Return the reduced loss, and keep its gradient.
+
+        Parameters
+        ----------
+        ctx : Context
+            The context of the autograd function.
+        logits : Tensor of shape (N, C, …)
+            Scores.
+        call : Call
+            Labels, table and reduction.
+        route : Route
+            How to compute the loss.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or of the target's shape without a reduction.
+        """
         batch = loss_and_gradient(logits, call, route)
         ctx.gradient = batch.gradient
         call.save(ctx, logits)
@@ -235,6 +253,20 @@ class FusedLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: _FusedContext, upstream: Tensor) -> tuple[Tensor, None, None]:
+        """Return the gradient in the logits.
+
+        Parameters
+        ----------
+        ctx : Context
+            The context of the autograd function.
+        upstream : Tensor
+            The gradient of the result.
+
+        Returns
+        -------
+        tuple of Tensor, None and None
+            A gradient for each argument of ``forward``.
+        """
         gradient, ctx.gradient = ctx.gradient, None
         # A batch of upstream gradients does not fit into the gradient's memory.
         if gradient is None or torch.is_grad_enabled() or is_batch(upstream):

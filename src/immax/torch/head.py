@@ -287,5 +287,11 @@ class IMMAXHead(nn.Linear):
         return cls(*read_head(path))
 
     def extra_repr(self) -> str:
+        """Return what the module's representation shows in its parentheses.
+
+        Returns
+        -------
+        str
+        """
         lam = "" if self.record.lam is None else f", lam={self.record.lam:.3g}"
         return f"{super().extra_repr()}, method={self.record.method!r}{lam}"

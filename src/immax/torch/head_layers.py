@@ -31,7 +31,20 @@ class Batch(NamedTuple):
     labels: Tensor
 
     def run(self, model: nn.Module, device: torch.device) -> Any:
-        """Return the output of a network on its own device."""
+        """Return the output of a network for the batch.
+
+        Parameters
+        ----------
+        model : nn.Module
+            The network.
+        device : torch.device
+            Where its parameters are; the inputs are moved there.
+
+        Returns
+        -------
+        object
+            What the network returns.
+        """
         args = [_on(value, device) for value in self.args]
         return model(*args, **{key: _on(value, device) for key, value in self.kwargs.items()})
 

@@ -120,6 +120,17 @@ class MarginLoss(ClassLoss):
             self._states = current_states(self.rho, self._states)
 
     def train(self, mode: bool = True) -> Self:
+        """Set the mode of the module, and note which classes share a margin.
+
+        Parameters
+        ----------
+        mode : bool, default=True
+            True for training, False for evaluation.
+
+        Returns
+        -------
+        self
+        """
         super().train(mode)
         self._partition()  # learnt margins have changed since they were set
         return self
@@ -129,6 +140,12 @@ class MarginLoss(ClassLoss):
         self._partition()
 
     def extra_repr(self) -> str:
+        """Return what the module's representation shows in its parentheses.
+
+        Returns
+        -------
+        str
+        """
         classes = len(self.log_rho if self.learnable else self.fixed_rho)
         kind = "learnable" if self.learnable else "fixed"
         return f"classes={classes}, {kind} margins, reduction={self.reduction!r}"

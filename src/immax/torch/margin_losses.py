@@ -125,6 +125,27 @@ class IMMAXLoss(ProbabilityLoss):
         self.form = form
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss.
+
+        Parameters
+        ----------
+        logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+            Scores.
+        target : Tensor of int64, shape (), (N,) or (N, d1, …); or of the logits' shape
+            Class numbers or, in floating point and in the sum form only, class probabilities.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or one loss per sample without a reduction.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is wrong; for a margin the message names the class.
+        IndexError
+            If a label is neither a class nor ``ignore_index``.
+        """
         if self.form == "max":
             return immax_logistic_max_loss(
                 logits,
@@ -169,6 +190,27 @@ class IMMAXHingeLoss(MarginLoss):
     """
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss.
+
+        Parameters
+        ----------
+        logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+            Scores.
+        target : Tensor of int64, shape (), (N,) or (N, d1, …)
+            Class numbers.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or one loss per sample without a reduction.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is wrong; for a margin the message names the class.
+        IndexError
+            If a label is neither a class nor ``ignore_index``.
+        """
         return immax_hinge_loss(
             logits,
             target,
@@ -202,6 +244,27 @@ class IMMAXExponentialLoss(ProbabilityLoss):
         self.form = form
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss.
+
+        Parameters
+        ----------
+        logits : Tensor of shape (C,), (N, C) or (N, C, d1, …)
+            Scores.
+        target : Tensor of int64, shape (), (N,) or (N, d1, …)
+            Class numbers.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or one loss per sample without a reduction.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is wrong; for a margin the message names the class.
+        IndexError
+            If a label is neither a class nor ``ignore_index``.
+        """
         return immax_exponential_loss(
             logits,
             target,

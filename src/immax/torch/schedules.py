@@ -111,11 +111,23 @@ class DeferredReweighting:
         setattr(self.loss, self._name, weights)
 
     def state_dict(self) -> dict[str, int]:
-        """Return the state, for a checkpoint."""
+        """Return the state, for a checkpoint.
+
+        Returns
+        -------
+        dict
+            The current epoch.
+        """
         return {"epoch": self.epoch}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Continue from a state, and set the class weights of its epoch."""
+        """Continue from a state, and set the class weights of its epoch.
+
+        Parameters
+        ----------
+        state : dict
+            What ``state_dict`` returned.
+        """
         self.step(state["epoch"])
 
 
@@ -173,10 +185,22 @@ class MarginWarmup:
             self._set_margins()
 
     def state_dict(self) -> WarmupState:
-        """Return the state, for a checkpoint."""
+        """Return the state, for a checkpoint.
+
+        Returns
+        -------
+        WarmupState
+            The number of steps taken, and the final margins.
+        """
         return {"taken": self.taken, "target": self._target}
 
     def load_state_dict(self, state: WarmupState) -> None:
-        """Continue from a state, and set its margins."""
+        """Continue from a state, and set its margins.
+
+        Parameters
+        ----------
+        state : WarmupState
+            What ``state_dict`` returned.
+        """
         self.taken, self._target = state["taken"], state["target"]
         self._set_margins()

@@ -39,7 +39,19 @@ class States(NamedTuple):
 
     @classmethod
     def of(cls, margins: Tensor | None, n_classes: int | None = None) -> States:
-        """Return the partition of margins whose values can be read; None stands for ones."""
+        """Return the partition of margins whose values can be read.
+
+        Parameters
+        ----------
+        margins : Tensor of shape (C,), or None
+            The margins; None stands for ones.
+        n_classes : int, optional
+            The number of classes, where ``margins`` is None.
+
+        Returns
+        -------
+        States
+        """
         values = [1.0] * (n_classes or 1) if margins is None else margins.detach().tolist()
         members: dict[float, list[int]] = {}
         for k, value in enumerate(values):
@@ -54,7 +66,17 @@ class States(NamedTuple):
 
     @classmethod
     def separate(cls, n_classes: int) -> States:
-        """Return the partition with a state for each class, which is right for all margins."""
+        """Return the partition with a state for each class, which is right for all margins.
+
+        Parameters
+        ----------
+        n_classes : int
+            The number of classes.
+
+        Returns
+        -------
+        States
+        """
         each = tuple(range(n_classes))
         return cls((), each, each, (1,) * n_classes)
 

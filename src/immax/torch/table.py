@@ -46,13 +46,41 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, spec: LossSpec, device: Device = None, dtype: torch.dtype | None = None) -> Table:
-        """Return the table of a spec on a device, in a precision."""
+        """Return the table of a spec.
+
+        Parameters
+        ----------
+        spec : LossSpec
+            The method.
+        device : device, optional
+            The device of the columns.
+        dtype : torch.dtype, optional
+            Their precision.
+
+        Returns
+        -------
+        Table
+        """
         columns = spec_columns(spec, device, dtype)
         return cls.of_columns(columns.values(), spec.focus, spec.drop_rate)
 
     @classmethod
     def of_columns(cls, columns: Iterable[Tensor | None], focus: float, drop_rate: float) -> Table:
-        """Return the table of columns that come in the order of COLUMNS."""
+        """Return the table of given columns.
+
+        Parameters
+        ----------
+        columns : iterable of Tensor or None
+            In the order of COLUMNS.
+        focus : float
+            The focal exponent.
+        drop_rate : float
+            The probability with which a sample leaves the droppable classes out.
+
+        Returns
+        -------
+        Table
+        """
         temperature, scale, offset, target_offset, weight, droppable = columns
         return cls(temperature, scale, offset, target_offset, weight, droppable, focus, drop_rate)
 
@@ -60,6 +88,10 @@ class Table(NamedTuple):
         """Return the table without class weights.
 
         The compiler of PyTorch 2.4 cannot follow ``_replace``.
+
+        Returns
+        -------
+        Table
         """
         return Table(
             self.temperature,
@@ -95,19 +127,45 @@ class Table(NamedTuple):
         )
 
     def columns(self) -> tuple[Tensor | None, ...]:
-        """Return the tensors, in the order of COLUMNS."""
+        """Return the tensors, in the order of COLUMNS.
+
+        Returns
+        -------
+        tuple of Tensor or None
+        """
         return self[:6]
 
     def numbers(self) -> tuple[Tensor | None, ...]:
-        """Return the floating-point tensors, in the order of COLUMNS."""
+        """Return the floating-point tensors, in the order of COLUMNS.
+
+        Returns
+        -------
+        tuple of Tensor or None
+        """
         return self[:5]
 
     def requires_grad(self) -> bool:
-        """Return whether a column is being learnt."""
+        """Return whether a column is being learnt.
+
+        Returns
+        -------
+        bool
+        """
         return any(column is not None and column.requires_grad for column in self.numbers())
 
     def to(self, dtype: torch.dtype) -> Table:
-        """Return the table in another precision."""
+        """Return the table in another precision.
+
+        Parameters
+        ----------
+        dtype : torch.dtype
+            The precision.
+
+        Returns
+        -------
+        Table
+            This one if all its columns have that precision.
+        """
         for column in self[:5]:
             if column is not None and column.dtype is not dtype:
                 break
@@ -117,7 +175,20 @@ class Table(NamedTuple):
         return Table.of_columns([*columns, self.droppable], self.focus, self.drop_rate)
 
     def draw(self, target: Tensor, generator: torch.Generator | None = None) -> Tensor | None:
-        """Return for each label whether the droppable classes are left out; None if never."""
+        """Draw for which samples the droppable classes are left out.
+
+        Parameters
+        ----------
+        target : Tensor of int64, shape (N, …)
+            The labels; only shape and device matter.
+        generator : torch.Generator, optional
+            The source of the draws; by default PyTorch's.
+
+        Returns
+        -------
+        Tensor of bool, of the target's shape, or None
+            None if no class is ever left out.
+        """
         if self.droppable is None:
             return None
         draws = torch.rand(target.shape, generator=generator, device=target.device)
