@@ -5,6 +5,7 @@ import pytest
 from dask_cases import place, sample
 from sklearn.metrics import log_loss
 
+from immax.decisions import Costs
 from immax.distributed import DaskIMMAXXGBClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask and XGBoost
@@ -62,3 +63,12 @@ def test_what_is_refused(client):
     unknown = place(np.where(y == "a", "z", y), client)
     with pytest.raises(ValueError, match=r"eval_set\[0\] holds the label 'z'"):
         model.fit(data, labels, eval_set=[(data, unknown)])
+
+
+def test_no_score_where_an_aim_leaves_samples_undecided(client):
+    X, y = sample(2, 200)
+    data, labels = place(X, client), place(y, client)
+    aim = Costs([1, 1], abstain=0.1)
+    model = DaskIMMAXXGBClassifier(n_estimators=2, n_jobs=1, aim=aim).fit(data, labels)
+    with pytest.raises(ValueError, match="score the decided samples"):
+        model.score(data, labels)

@@ -22,6 +22,8 @@ def test_power_minus_one_is_balanced_weights(data):
     np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-4)
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
     assert model.classes_.tolist() == [0, 1]
+    whole = ClassWeighted(LogisticRegression(), power=-1).fit(X, y)
+    np.testing.assert_array_equal(whole.predict_proba(X), model.predict_proba(X))
 
 
 def test_probabilities_are_there_only_if_the_classifier_has_them(data):

@@ -112,3 +112,9 @@ def test_inputs_are_not_changed():
         spec.gradient(scores, LABELS, 0)
         spec.hessian_product(scores, LABELS, scores, 0)
     np.testing.assert_array_equal(scores, SCORES)
+
+
+def test_a_wrong_shape_names_the_argument():
+    spec = make_spec("ce", COUNTS)
+    with pytest.raises(ValueError, match="vectors must have shape"):
+        spec.hessian_product(SCORES, LABELS, SCORES[:, :2])

@@ -35,7 +35,7 @@ REFUSED = {
     "compare": "compare the values of eval_metrics",
     "create_metric_calcer": "use eval_metrics",
     "get_object_importance": "CatBoost computes it for its own losses only",
-    "get_probability_threshold": "rule_.threshold is the threshold",
+    "get_probability_threshold": "the threshold is that of the attribute rule_",
     "grid_search": "use sklearn.model_selection.GridSearchCV",
     "plot_partial_dependence": "draw sklearn.inspection.PartialDependenceDisplay",
     "randomized_search": "use sklearn.model_selection.RandomizedSearchCV",

@@ -11,6 +11,7 @@ from immax.boosting.description import Description
 from immax.boosting.estimator import BoostingLossMixin
 from immax.boosting.loss import BoostingLoss, loss_from_counts
 from immax.boosting.rule_choice import closed_form_rule
+from immax.decisions.decided_model import check_decides
 from immax.decisions.rules import Rule
 from immax.distributed.clients import ClientParameter, resolve_client
 from immax.distributed.collections import align_collections, count_classes, map_rows
@@ -92,7 +93,13 @@ class DaskBoostingMixin(ClientParameter, BoostingLossMixin):
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If the aim has a cost of not deciding, so that some labels are None.
         """
+        check_decides(self)
         X, y, sample_weight = align_collections(X, y, sample_weight)
         return mean_accuracy(
             self._lazily("predict", X), y, sample_weight, resolve_client(self.client)

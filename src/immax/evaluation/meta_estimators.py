@@ -82,7 +82,7 @@ class ClassWeighted(ClassifierMixin, BaseEstimator):
         self
         """
         self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        weight = (counts**self.power)[codes]
+        weight = (counts.astype(np.float64) ** self.power)[codes]
         weight /= weight.mean()
         self.model_ = clone(self.model).fit(X, y, sample_weight=weight)
         return self

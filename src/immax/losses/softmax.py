@@ -49,7 +49,9 @@ def float_dtype(values: ArrayLike) -> type[np.float32] | type[np.float64]:
     return np.float32 if getattr(values, "dtype", None) == np.float32 else np.float64
 
 
-def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike | None = None) -> Array:
+def as_scores(
+    scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike | None = None, name: str = "scores"
+) -> Array:
     """Return scores as a floating-point array of the given shape.
 
     Parameters
@@ -60,6 +62,8 @@ def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike | None
         Samples by classes.
     dtype : dtype, optional
         By default ``float_dtype(scores)``.
+    name : str, default="scores"
+        What the error message calls them.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def as_scores(scores: ArrayLike, shape: tuple[int, int], dtype: DTypeLike | None
     """
     array: Array = np.asarray(scores, dtype=float_dtype(scores) if dtype is None else dtype)
     if array.shape != shape:
-        raise ValueError(f"scores must have shape {shape}, samples by classes; got {array.shape}")
+        raise ValueError(f"{name} must have shape {shape}, samples by classes; got {array.shape}")
     return array
 
 
@@ -190,8 +194,8 @@ class SoftmaxKernel:
         dropped[self._targets] = False
         return np.asarray(dropped)
 
-    def _rows(self, values: ArrayLike) -> Array:
-        return as_scores(values, (self.y.size, self.n_classes), self.dtype)
+    def _rows(self, values: ArrayLike, name: str = "scores") -> Array:
+        return as_scores(values, (self.y.size, self.n_classes), self.dtype, name)
 
     def _forward(self, scores: ArrayLike, in_order: bool = False) -> _Forward:
         """Compute the softmax of the other classes.
@@ -380,7 +384,7 @@ class SoftmaxKernel:
         ValueError
             If the scores or the vectors have another shape.
         """
-        return self.curvature(scores).product(self._rows(vectors))
+        return self.curvature(scores).product(self._rows(vectors, "vectors"))
 
 
 @dataclass
