@@ -76,6 +76,9 @@ def test_power_margins():
     for power in (200, -200):
         with pytest.raises(ValueError, match="makes the margins of some classes vanish"):
             power_margins([1000, 1], power)
+    for power in (np.nan, np.inf, "half", None, [0.5]):
+        with pytest.raises(ValueError, match="power must be a finite number"):
+            power_margins([1000, 1], power)
 
 
 def test_class_radii():

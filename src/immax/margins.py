@@ -15,6 +15,7 @@ that a user passes are never rescaled.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,7 @@ def power_margins(counts: ArrayLike, power: float, total: float | None = None) -
     array([1.33333333, 0.66666667])
     """
     m = class_vector(counts, "counts")
-    if not np.isfinite(power):
+    if not (isinstance(power, Real) and np.isfinite(power)):
         raise ValueError(f"power must be a finite number; got {power!r}")
     exponent = float(power) * np.log(m)
     rho = np.exp(exponent - exponent.max())
