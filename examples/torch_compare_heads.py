@@ -7,7 +7,7 @@ of the training data, "balanced" the test set with equal weights for all classes
 
     python examples/torch_compare_heads.py --data digits
     python examples/torch_compare_heads.py --data page_blocks --seeds 0 1 2 3 4
-    python examples/torch_compare_heads.py --data cifar10 --data-dir FOLDER --seeds 0 1
+    python examples/torch_compare_heads.py --data cifar10 --data-dir FOLDER --seeds 0 1 2 3 4
 """
 
 from __future__ import annotations
