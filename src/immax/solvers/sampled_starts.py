@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import MarginRisk, SmoothRisk
+from immax.losses.margin_risks import MarginRisk
+from immax.losses.risks import SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.problem import Problem
 
