@@ -21,6 +21,7 @@ from sklearn.utils.fixes import parse_version
 from immax import IMMAXSVC, IMMAXSVCCV, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
 from immax.decisions import Costs, FBeta, RecallAt
 from immax.io import ABOUT, TRUSTED, ModelFileError, _converted, load_model, save_model
+from immax.search import BoxFamily, CountedFamily, SharedTailFamily
 
 skops = pytest.importorskip("skops.io")
 
@@ -31,6 +32,7 @@ MODELS = [
     IMMAXClassifier("hinge", lam=0.1),
     BaselineClassifier("la", method_params={"tau": 0.5}),
     IMMAXClassifierCV(n_margins=2, lams=[0.1], cv=2),
+    IMMAXClassifierCV(family=CountedFamily("box", (9.0, 3.0, 1.0)), lams=[0.1], cv=2, n_margins=2),
     IMMAXClassifierCV(lams=[0.1], cv=2, aim="f1_macro"),
     IMMAXClassifierCV("hinge", lams=[0.1], cv=2, aim=Costs((1.0, 2.0, 5.0))),
     IMMAXSVCCV(Cs=[1.0], cv=2, n_margins=1, aim="mcc"),
@@ -215,6 +217,19 @@ def test_aims_that_have_moved_since_are_found():
         found = skops.loads(data, trusted=sorted(TRUSTED))
         assert type(found) is type(aim)
         assert vars(found) == vars(aim)
+
+
+@pytest.mark.parametrize("family", [BoxFamily(0.5), SharedTailFamily(n_groups=2)])
+def test_families_that_have_moved_since_are_found(family):
+    source, earlier = io.BytesIO(skops.dumps(family)), io.BytesIO()
+    with zipfile.ZipFile(source) as given, zipfile.ZipFile(earlier, "w") as archive:
+        for name in given.namelist():
+            content = given.read(name).decode()
+            assert type(family).__module__ in content
+            archive.writestr(
+                name, content.replace(type(family).__module__, "immax.search.families")
+            )
+    assert skops.loads(earlier.getvalue(), trusted=sorted(TRUSTED)) == family
 
 
 def test_the_types_that_files_may_hold_are_public():

@@ -9,7 +9,7 @@ from immax.links import immax_proba, spec_proba
 from immax.losses import LossSpec
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.exponential_risks import ExponentialRisk
-from immax.losses.risks import SoftmaxRisk
+from immax.losses.softmax_risks import SoftmaxRisk
 from immax.plain_rules import highest_argmax
 
 

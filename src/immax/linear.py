@@ -17,7 +17,8 @@ from immax.linear_base import LinearClassifier, TrainingData
 from immax.links import immax_proba, spec_proba
 from immax.losses.catalog import make_spec
 from immax.losses.immax_risks import IMMAXRisk, immax_risk
-from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
+from immax.losses.margin_risks import MarginRisk
+from immax.losses.softmax_risks import SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins

@@ -20,11 +20,11 @@ from immax.callbacks import CallbackSupport, IterationTasks, fit_task
 from immax.documentation import DocumentationLink
 from immax.foreign_parameters import RefusesForeignParameters
 from immax.links import by_score, check_costs, decide
-from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.losses.risks import KinkedRisk, Risk, SmoothRisk
 from immax.penalties import make_penalty
 from immax.penalties.registry import Groups
 from immax.solvers import SOLVER_NAMES, Problem, solve
-from immax.solvers.problem import Risk, Solution
+from immax.solvers.problem import Solution
 from immax.validation import (
     check_choice,
     check_no_path,

@@ -13,10 +13,11 @@ from sklearn.base import clone
 
 from immax.arrays import Array, Features
 from immax.linear import BaselineClassifier, IMMAXClassifier
+from immax.losses.risks import Risk
 from immax.solvers import Problem, Solution, solve
 from immax.solvers.empty_models import strongest_lam
 from immax.solvers.memory import Memory
-from immax.solvers.problem import Risk, is_smooth
+from immax.solvers.problem import is_smooth
 
 __all__ = ["CoefficientPath", "lam_max", "lam_sequence", "path", "solve_path"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from immax.distributed.row_losses import IMMAXRows, MethodRows
 from immax.losses.catalog import make_spec
-from immax.losses.risks import SoftmaxRisk
+from immax.losses.softmax_risks import SoftmaxRisk
 
 Y = np.array([0, 1, 2, 0, 1, 0, 2, 0])
 WEIGHT = np.arange(1.0, 9.0)

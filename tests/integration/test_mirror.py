@@ -32,6 +32,7 @@ WITHOUT = {
     "immax.evaluation.linear_methods": "tests/evaluation/test_estimators.py runs over the methods",
     "immax.evaluation.tree_methods": "tests/evaluation/test_estimators.py runs over the methods",
     "immax.kernels.machine": "dataclasses alone",
+    "immax.losses.curvatures": "tests/losses/test_risks.py runs over the curvatures of all risks",
     "immax.linear_base": "tests/test_linear.py runs over its subclasses",
 }
 

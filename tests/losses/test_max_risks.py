@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
-from immax.losses.risks import MarginRisk
 from immax.losses.surrogates import SURROGATES, hinge
 
 RNG = np.random.default_rng(2)

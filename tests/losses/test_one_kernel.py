@@ -128,7 +128,7 @@ DIVISIONS = {
     "torch/scaled_features.py": "features, not scores, for the kernels of other libraries",
     "links.py": "the link, another function of the same quotients",
     "torch/links.py": "the link in PyTorch operations",
-    "losses/risks.py": "two classes with a single score",
+    "losses/margin_risks.py": "two classes with a single score",
     "torch/binary_loss.py": "two classes with a single logit",
     "losses/max_risks.py": "the max form, of differences of scores",
     "losses/surrogates.py": "other surrogates than the logistic one",
@@ -141,10 +141,10 @@ PLACES: dict[Callable[[ast.AST], bool], set[str]] = {
     has_adjustment: ROWS | {"torch/composite.py"},
     has_division_by_margin: set(DIVISIONS),
     # Some closed forms of it are no adjustments: a method for two classes as the shift of a single
-    # score (risks), and the stationary distribution for a single temperature (links, in NumPy and
-    # in PyTorch); the divisor of soft targets needs the sum over the other classes.
+    # score (softmax_risks), and the stationary distribution for a single temperature (links, in
+    # NumPy and in PyTorch); the divisor of soft targets needs the sum over the other classes.
     has_target_offset: ROWS
-    | {"torch/composite.py", "losses/risks.py", "links.py", "torch/links.py"},
+    | {"torch/composite.py", "losses/softmax_risks.py", "links.py", "torch/links.py"},
     has_softmax_of_others: ROWS,
 }
 

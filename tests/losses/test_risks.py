@@ -1,12 +1,13 @@
-"""Empirical risks: derivatives of all of them, and the risks of a single score."""
+"""What every risk has: derivatives, Hessians and a direction without a slope."""
 
 import numpy as np
 import pytest
 
 from immax.losses.catalog import make_spec
 from immax.losses.exponential_risks import ExponentialRisk
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
-from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
+from immax.losses.softmax_risks import SoftmaxRisk
 from immax.losses.surrogates import SURROGATES, hinge, logistic, max_form
 
 RNG = np.random.default_rng(2)
@@ -74,24 +75,3 @@ def test_the_null_direction_is_flat(name):
         return
     moved = scores + RNG.normal(size=(N, 1)) * risk.null_direction
     assert risk.value(moved) == pytest.approx(risk.value(scores), rel=1e-12)
-
-
-@pytest.mark.parametrize("method", ["immax", "ce", "rw", "bs", "la", "cb", "focal", "ldam", "vs"])
-def test_binary_risk_is_the_softmax_of_half_scores(method):
-    spec = make_spec(method, [900, 100])
-    score = RNG.normal(size=(N, 1))
-    binary = binary_risk(spec, BINARY, WEIGHT, None)
-    pair = SoftmaxRisk(spec, BINARY, WEIGHT, None)
-    value, gradient = pair.value_gradient(np.hstack([-score / 2, score / 2]))
-    assert binary.value(score) == pytest.approx(value, rel=1e-12)
-    expected = (gradient[:, 1] - gradient[:, 0]) / 2
-    np.testing.assert_allclose(binary.value_gradient(score)[1][:, 0], expected, atol=1e-15)
-
-
-def test_binary_equal_leaves_out_dropped_negatives():
-    spec = make_spec("equal", [9990, 10], p=0.5)
-    drop = spec.draw(N, 0)
-    score = RNG.normal(size=(N, 1))
-    pair = SoftmaxRisk(spec, BINARY, WEIGHT, drop)
-    value = pair.value(np.hstack([-score / 2, score / 2]))
-    assert binary_risk(spec, BINARY, WEIGHT, drop).value(score) == pytest.approx(value, rel=1e-12)

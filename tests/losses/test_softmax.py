@@ -47,18 +47,6 @@ def test_hessian_product_by_finite_differences(spec):
 
 
 @specs
-def test_curvature_in_all_its_forms(spec):
-    curvature = spec.kernel(LABELS, 3).curvature(SCORES)
-    columns = [curvature.product(np.tile(row, (30, 1))) for row in np.eye(4)]
-    full = np.stack(columns, axis=2)
-    np.testing.assert_allclose(curvature.diagonal(), np.einsum("njj->nj", full), atol=1e-12)
-    np.testing.assert_allclose(curvature.total(), full.sum(axis=0), atol=1e-11)
-    for a in range(4):
-        for b in range(4):
-            np.testing.assert_allclose(curvature.block(a, b), full[:, a, b], atol=1e-12)
-
-
-@specs
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1e4, -1e4])
 def test_no_overflow_at_extreme_scores(spec, dtype, size):

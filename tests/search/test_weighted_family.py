@@ -3,11 +3,10 @@
 import numpy as np
 
 from immax.margins import theory_margins
-from immax.search import CountedFamily, PowerFamily, WeightedFamily
+from immax.search import CountedFamily, WeightedFamily
 from immax.search.exploration import explore_family
-from immax.search.families import full_grid
+from immax.search.margin_family import full_grid
 from immax.search.results import CellResults
-from immax.search.weighted_family import family_weights, own_grid
 
 COUNTS = np.array([800, 100, 50])
 
@@ -39,11 +38,6 @@ def test_only_its_own_points_are_tried():
     assert low.tolist() == [0, 0]
     assert high.tolist() == [0.5, 1]
     assert [axis.tolist() for axis in family.axes(COUNTS, 3)] == [[0, 0.25, 0.5], [0, 0.5, 1]]
-
-
-def test_families_of_margins_have_equal_weights():
-    assert family_weights(PowerFamily(), [1.0], COUNTS).tolist() == [1, 1, 1]
-    assert own_grid(PowerFamily(), COUNTS, 4) is None
 
 
 def test_counts_that_are_given_reach_the_weights():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import make_data, make_risk
 
-from immax.losses.risks import MarginRisk
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.surrogates import logistic
 from immax.solvers.biases import best_biases
 

@@ -7,7 +7,7 @@ import pytest
 
 from immax import compiled
 from immax.losses import LossSpec
-from immax.losses.risks import SoftmaxRisk
+from immax.losses.softmax_risks import SoftmaxRisk
 from immax.penalties import L1Norm
 from immax.solvers import Problem, solve
 from immax.solvers.compiled_risks import CompiledSoftmaxRisk, with_compiled_risk

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import make_local_model
 
-from immax.losses.risks import DiagonalCurvature
+from immax.losses.curvatures import DiagonalCurvature
 from immax.penalties import ElasticNet, GroupNorm, L1Norm
 from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.local_models import FullGram, accelerated_step, gram_step

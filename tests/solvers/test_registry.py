@@ -6,8 +6,9 @@ from problems import KINKED, SMOOTH, make_data, make_hinge, make_problem, make_r
 from scipy import sparse
 
 from immax.losses.catalog import make_spec
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
-from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
+from immax.losses.softmax_risks import SoftmaxRisk, binary_risk
 from immax.losses.surrogates import SURROGATES
 from immax.solvers import (
     LBFGS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from immax.losses.risks import MarginRisk
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.surrogates import logistic
 from immax.penalties import L1Norm
 from immax.solvers import Problem

@@ -83,7 +83,7 @@ def cvxpy_optimum(kind, penalty, c, X, y, weight, lam, intercept):
 
 def immax_risk(kind, c, y, weight):
     if kind == "logistic-sum" and c > 2:
-        from immax.losses.risks import SoftmaxRisk
+        from immax.losses.softmax_risks import SoftmaxRisk
         from immax.losses.spec import LossSpec
 
         return SoftmaxRisk(LossSpec(make_margins(c)), y, weight, None)

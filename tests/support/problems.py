@@ -4,8 +4,9 @@ import numpy as np
 
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.exponential_risks import ExponentialRisk
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
-from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
+from immax.losses.softmax_risks import SoftmaxRisk, binary_risk
 from immax.losses.surrogates import SURROGATES
 from immax.solvers import Problem
 from immax.solvers.feature_columns import take_columns

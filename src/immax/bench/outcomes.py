@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.bench.cells import Cell
+from immax.bench.cells import Cell, Json
 from immax.evaluation.estimators import Chosen
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "SurfacePoint",
 ]
 
-Json: TypeAlias = dict[str, Any]
 Metrics: TypeAlias = Mapping[str, float]
 Labels: TypeAlias = dict[str, Array]
 

@@ -15,13 +15,13 @@ import lzma
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.atomic import replacing
-from immax.bench.cells import Cell, cell_from_json
+from immax.bench.cells import Cell, Json, cell_from_json
 from immax.bench.outcomes import CellResult, Labels, PlanResults, Record
 from immax.bench.provenance import with_origin
 from immax.bench.store import Store, StoreError
@@ -37,8 +37,6 @@ TO_LETTERS = str.maketrans("0123456789", "abcdefghij")
 TO_DIGITS = str.maketrans("abcdefghij", "0123456789")
 SETTINGS = ("chosen", "lam", "power")
 SPEC_PARTS = ("data", "tests", "selection", "training", "grid", "select")
-
-Json: TypeAlias = dict[str, Any]
 
 
 def write_result_file(results: PlanResults, path: Path) -> None:

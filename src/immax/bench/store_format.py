@@ -11,15 +11,13 @@ import datetime
 import json
 import sqlite3
 import zlib
-from typing import Any, TypeAlias
 
-from immax.bench.cells import cell_from_json, digest_cells
+from immax.bench.cells import Json, cell_from_json, digest_cells
 from immax.errors import WrongCall
 from immax.evaluation.selection import LAMS
 
 __all__ = ["FORMAT", "SCHEMA", "StoreError", "convert_store", "translate_result", "translate_spec"]
 
-Json: TypeAlias = dict[str, Any]
 
 FORMAT = 2
 

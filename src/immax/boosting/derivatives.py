@@ -89,7 +89,7 @@ class SampleDerivatives:
         if self._fill is None:
             return (-weight * self._kernel(target).gradient(scores[None])[0]).tolist()
         out = np.empty(self._size)
-        self._fill(scores[None], target, weight, *self._table, out, self._no_hessian)
+        self._fill(scores, target, weight, *self._table, out, self._no_hessian)
         return out.tolist()
 
     def hessian(self, scores: Array, target: int, weight: float) -> list[list[float]]:
@@ -113,7 +113,7 @@ class SampleDerivatives:
             total = self._kernel(target).curvature(scores[None]).total()
             return np.triu(-weight * total).tolist()
         out = np.zeros((self._size, self._size))
-        self._fill(scores[None], target, weight, *self._table, np.empty(self._size), out)
+        self._fill(scores, target, weight, *self._table, np.empty(self._size), out)
         return out.tolist()
 
     def _kernel(self, target: int) -> SoftmaxKernel:

@@ -9,8 +9,9 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
-from immax.losses.risks import MarginRisk, SoftmaxRisk, binary_risk
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.softmax import SoftmaxKernel
+from immax.losses.softmax_risks import SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 from immax.solvers import Problem, solve
 from immax.threads import available_cores, in_threads

@@ -15,6 +15,8 @@ from immax.compiled.softmax import adjust_row, buffer_size, negative_log, softma
 
 __all__ = ["fill_derivatives", "fill_sample"]
 
+NOTHING = np.empty(0, np.bool_)
+
 
 @jit(nogil=False)
 def fill_derivatives(
@@ -64,7 +66,7 @@ def fill_sample(
 
     Parameters
     ----------
-    h : ndarray of shape (1, c)
+    h : ndarray of shape (c,)
         Scores.
     t : int
         The class index.
@@ -82,11 +84,10 @@ def fill_sample(
         Receives the upper triangle of the Hessian, unless it is empty.
     """
     slope, scale, offset, target_offset, class_weight = table
-    c = h.shape[1]
+    c = h.size
     z = np.empty(buffer_size(c))
-    nothing = np.empty(0, np.bool_)
     target, top, _ = adjust_row(
-        h, 0, t, slope, scale, offset, target_offset, plain, nothing, nothing, z
+        h[None, :], 0, t, slope, scale, offset, target_offset, plain, NOTHING, NOTHING, z
     )
     total, excess, rest = softmax_of_others(z, t, target, top, False)
     first, second = 1.0, 0.0
@@ -95,13 +96,14 @@ def fill_sample(
         first, second = focal_slope(nll, rest, focus), focal_curvature(nll, rest, focus)
     own = weight * class_weight[t] * slope[t]
     for j in range(c):
-        gradient[j] = -rest if j == t else z[j] / total  # the derivative of nll in z_j
+        z[j] /= total
+        gradient[j] = z[j]
+    gradient[t], z[t] = -rest, 1 - rest  # the slope of nll in z_t, and the target's probability
     for a in range(hessian.shape[0]):
-        p = gradient[a] + (a == t)
+        step = own * slope[t] * scale[a]
+        bend, outer = first * z[a], second * gradient[a]
         for b in range(a, c):
-            bend = (p if a == b else 0.0) - p * (gradient[b] + (b == t))
-            outer = gradient[a] * gradient[b]
-            step = own * slope[t] * scale[a] * scale[b]
-            hessian[a, b] = -step * (first * bend + second * outer)
+            hessian[a, b] = step * scale[b] * (bend * z[b] - outer * gradient[b])
+        hessian[a, a] -= step * scale[a] * bend
     for j in range(c):
         gradient[j] *= -own * scale[j] * first

@@ -31,10 +31,9 @@ from immax.penalties import make_penalty
 from immax.search.classifier import LABEL_TOL, PROBABILITY_TOL, IMMAXClassifierCV
 from immax.search.counted_family import CountedFamily
 from immax.search.exploration import explore_family
-from immax.search.families import MarginFamily
+from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.results import CellResults
 from immax.search.table import SearchTable
-from immax.search.weighted_family import family_weights
 
 __all__ = ["PartedIMMAXCV"]
 

@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from immax.arrays import Array, Vector
 from immax.losses.immax_risks import immax_risk
-from immax.losses.risks import SmoothRisk, SoftmaxRisk, binary_risk
+from immax.losses.risks import SmoothRisk
+from immax.losses.softmax_risks import SoftmaxRisk, binary_risk
 from immax.losses.spec import LossSpec
 
 __all__ = ["IMMAXRows", "MethodRows", "RowLoss"]

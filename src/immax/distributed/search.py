@@ -17,8 +17,8 @@ from immax.distributed.parted_search import PartedIMMAXCV
 from immax.penalties.registry import Groups
 from immax.search.base import EVIDENCE
 from immax.search.classifier import IMMAXClassifierCV
-from immax.search.families import MarginFamily
 from immax.search.folds import RandomState
+from immax.search.margin_family import MarginFamily
 
 __all__ = ["DaskIMMAXClassifierCV"]
 

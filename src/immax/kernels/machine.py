@@ -19,7 +19,7 @@ class MachineOptions:
         libsvm's stopping tolerance, or the duality gap of the joint machine as a share of its
         objective.
     max_iter : int, default=-1
-        The most iterations of libsvm, or working sets of the joint machine; -1 is no limit.
+        The most iterations of libsvm, or working sets of the joint machine; -1 for no limit.
     cache_size : float, default=200
         Megabytes of kernel values to keep.
     """

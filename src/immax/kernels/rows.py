@@ -20,7 +20,7 @@ class Rows(Protocol):
     capacity: int  # rows that are available at once
 
     def slots(self, samples: Array) -> Array:
-        """Return the positions of samples' rows in ``store``.
+        """Return the positions of samples' rows in ``store``; missing rows are computed.
 
         Parameters
         ----------
@@ -34,7 +34,7 @@ class Rows(Protocol):
         """
 
 
-class MatrixRows:
+class MatrixRows(Rows):
     """Rows of a matrix that is in memory."""
 
     def __init__(self, matrix: Array) -> None:
@@ -42,21 +42,10 @@ class MatrixRows:
         self.capacity = matrix.shape[0]
 
     def slots(self, samples: Array) -> Array:
-        """Return the positions of samples' rows in ``store``, which are their numbers.
-
-        Parameters
-        ----------
-        samples : ndarray of int
-            The samples.
-
-        Returns
-        -------
-        ndarray of int, of the shape of ``samples``
-        """
         return samples
 
 
-class KernelRows:
+class KernelRows(Rows):
     """Rows of the kernel matrix of X; the least recently used are replaced first.
 
     Parameters
@@ -83,18 +72,6 @@ class KernelRows:
         self._clock = 0
 
     def slots(self, samples: Array) -> Array:
-        """Return the positions of samples' rows in ``store``; missing rows are computed.
-
-        Parameters
-        ----------
-        samples : ndarray of int
-            The samples, at most ``capacity`` and none of them twice.
-
-        Returns
-        -------
-        ndarray of int, of the shape of ``samples``
-            They are valid until the next call.
-        """
         self._clock += 1
         known = self._slot[samples]
         self._used[known[known >= 0]] = self._clock

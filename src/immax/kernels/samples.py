@@ -101,7 +101,7 @@ class Data(Protocol):
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Data):
     """Points in the rows of X, and a kernel by name."""
 
     X: Features
@@ -121,61 +121,16 @@ class Points:
         ), self.X
 
     def subset(self, indices: Array) -> Points:
-        """Return some of the points.
-
-        Parameters
-        ----------
-        indices : ndarray of int
-            The positions of the points.
-
-        Returns
-        -------
-        Points
-        """
         return Points(self.X[indices], self.name, self.gamma, self.degree, self.coef0)
 
     def diagonal(self) -> Array:
-        """Return the kernel value of each sample with itself.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
         return self._kernel(self.X).diagonal()
 
     def combine(self, coefficients: Array) -> Array:
-        """Return the product ``coefficients @ K`` with the kernel matrix K.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (k, m)
-            A row for each combination.
-
-        Returns
-        -------
-        ndarray of shape (k, m)
-            In double precision.
-        """
         support = np.flatnonzero(coefficients.any(axis=0))
         return self._kernel(self.X[support]).combine(self.X, coefficients[:, support]).T
 
     def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
-        """Return the product ``K[samples, members] @ coefficients.T`` with the kernel matrix K.
-
-        Parameters
-        ----------
-        samples : ndarray of int, shape (n,)
-            The samples to score.
-        members : ndarray of int, shape (s,)
-            The samples that are combined.
-        coefficients : ndarray of shape (k, s)
-            A row for each score.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            In double precision.
-        """
         support = np.flatnonzero(coefficients.any(axis=0))
         kernel = self._kernel(self.X[members[support]])
         return kernel.combine(self.X[samples], coefficients[:, support])
@@ -190,22 +145,11 @@ class Points:
         return Matrix(self._kernel(self.X)(self.X))
 
     def rows(self, cache_size: float) -> Rows:
-        """Return access to the rows of the kernel matrix.
-
-        Parameters
-        ----------
-        cache_size : float
-            Megabytes of rows to keep.
-
-        Returns
-        -------
-        Rows
-        """
         return KernelRows(self._kernel(self.X), self.X, cache_size)
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Data):
     """The matrix of kernel values."""
 
     values: Array
@@ -216,77 +160,21 @@ class Matrix:
         return LibsvmKernel(kernel="precomputed"), self.values
 
     def subset(self, indices: Array) -> Matrix:
-        """Return the kernel values among some of the samples.
-
-        Parameters
-        ----------
-        indices : ndarray of int
-            The positions of the samples.
-
-        Returns
-        -------
-        Matrix
-        """
         return Matrix(np.ascontiguousarray(self.values[np.ix_(indices, indices)]))
 
     def diagonal(self) -> Array:
-        """Return the kernel value of each sample with itself.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
         return np.diagonal(self.values)
 
     def combine(self, coefficients: Array) -> Array:
-        """Return the product ``coefficients @ K`` with the kernel matrix K.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (k, m)
-            A row for each combination.
-
-        Returns
-        -------
-        ndarray of shape (k, m)
-            In double precision.
-        """
         support = np.flatnonzero(coefficients.any(axis=0))
         return np.asarray(coefficients[:, support] @ self.values[support])
 
     def scores(self, samples: Array, members: Array, coefficients: Array) -> Array:
-        """Return the product ``K[samples, members] @ coefficients.T`` with the kernel matrix K.
-
-        Parameters
-        ----------
-        samples : ndarray of int, shape (n,)
-            The samples to score.
-        members : ndarray of int, shape (s,)
-            The samples that are combined.
-        coefficients : ndarray of shape (k, s)
-            A row for each score.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            In double precision.
-        """
         support = np.flatnonzero(coefficients.any(axis=0))
         part = self.values[np.ix_(samples, members[support])]
         return np.asarray(part @ coefficients[:, support].T)
 
     def rows(self, cache_size: float) -> Rows:  # noqa: ARG002 - they are all there
-        """Return access to the rows of the kernel matrix.
-
-        Parameters
-        ----------
-        cache_size : float
-            Not used, since all rows are in memory.
-
-        Returns
-        -------
-        Rows
-        """
         return MatrixRows(self.values)
 
 

@@ -91,7 +91,7 @@ class IMMAXSVC(
         Two classes and "ovo": libsvm's stopping tolerance, as in SVC. "max": the fit stops when
         ``gap_`` is at most ``tol * objective_``.
     max_iter : int, default=-1
-        The most iterations of libsvm, or working sets of "max". -1 is no limit.
+        The most iterations of libsvm, or working sets of "max". -1 for no limit.
     calibrated : bool, default=False
         Also fit probabilities to held-out scores of five folds, for ``predict_proba``. Labels are
         still predicted by the scores.

@@ -3,76 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import uniform_direction
+from immax.losses.curvatures import Curvature
+from immax.losses.risks import SampleRisk, uniform_direction
 
 __all__ = ["ExponentialCurvature", "ExponentialRisk"]
 
 
 @dataclass
-class ExponentialCurvature:
+class ExponentialCurvature(Curvature):
     """Hessians of ``sum_{j != y} e_j``: ``sum_j e_j (u_j - u_y)(u_j - u_y)^T``, u unit vectors."""
 
     others: Array  # (n, c) weighted e_j / rho_y^2, zero at the target
     y: Array
 
     def block(self, a: int, b: int) -> Array:
-        """Return one entry of every sample's Hessian.
-
-        Parameters
-        ----------
-        a, b : int
-            The row and the column of the entry.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
         e, y = self.others, self.y
         if a == b:
             return np.where(y == a, e.sum(axis=1), e[:, a])
         return np.asarray(-np.where(y == a, e[:, b], np.where(y == b, e[:, a], 0)))
 
     def diagonal(self) -> Array:
-        """Return the diagonal of every sample's Hessian.
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
         diagonal = self.others.copy()
         diagonal[np.arange(self.y.size), self.y] = self.others.sum(axis=1)
         return diagonal
 
     def product(self, vectors: Array) -> Array:
-        """Multiply every sample's Hessian by a vector.
-
-        Parameters
-        ----------
-        vectors : ndarray of shape (n, c)
-            A vector for each sample.
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
         rows = np.arange(self.y.size)
         out = self.others * (vectors - vectors[rows, self.y][:, None])
         out[rows, self.y] = -out.sum(axis=1)
         return out
 
     def total(self) -> Array:
-        """Return the sum of the samples' Hessians.
-
-        Returns
-        -------
-        ndarray of shape (c, c)
-            The Hessian in the biases.
-        """
         c = self.others.shape[1]
         member = np.equal.outer(np.arange(c), self.y).astype(self.others.dtype)
         between = member @ self.others  # (c, c): from the target's class to each other class
@@ -82,18 +47,17 @@ class ExponentialCurvature:
 
 
 @dataclass
-class ExponentialRisk:
+class ExponentialRisk(SampleRisk):
     """Exponential IMMAX in the sum form: ``sum_{j != y} exp((h_j - h_y) / rho_y)``."""
 
     y: Array
     rho: Array
     weight: Array
-    convex: ClassVar[bool] = True
-    smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        self.convex = self.smooth = True
         self.n_outputs = self.rho.size
-        self.null_direction: Array | None = uniform_direction(self.rho.size, self.weight.dtype)
+        self.null_direction = uniform_direction(self.rho.size, self.weight.dtype)
         self._slope = (1 / self.rho)[self.y].astype(self.weight.dtype)
         self._rows = np.arange(self.y.size)
         self._absent = np.flatnonzero(self.weight == 0)
@@ -124,20 +88,6 @@ class ExponentialRisk:
         return float(self._others(scores).sum(dtype=np.float64))
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
-        """Return the risk of these scores and its gradient.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        value : float
-            The risk.
-        gradient : ndarray of shape (n, c)
-            The gradient in the scores.
-        """
         e = self._others(scores)
         value = float(e.sum(dtype=np.float64))
         e *= self._slope[:, None]
@@ -145,24 +95,7 @@ class ExponentialRisk:
         return value, e
 
     def curvature(self, scores: Array) -> ExponentialCurvature:
-        """Return the Hessians of the weighted losses in the scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        ExponentialCurvature
-        """
         return ExponentialCurvature(self._others(scores) * self._slope[:, None] ** 2, self.y)
 
     def single(self) -> ExponentialRisk:
-        """Return the same risk with weights of single precision.
-
-        Returns
-        -------
-        ExponentialRisk
-        """
         return ExponentialRisk(self.y, self.rho, self.weight.astype(np.float32))

@@ -8,8 +8,9 @@ import numpy as np
 
 from immax.arrays import Array, Vector
 from immax.losses.exponential_risks import ExponentialRisk
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
-from immax.losses.risks import MarginRisk, SoftmaxRisk
+from immax.losses.softmax_risks import SoftmaxRisk
 from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 

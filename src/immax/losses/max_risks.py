@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from immax.arrays import Array
+from immax.losses.curvatures import Curvature
 from immax.losses.proximal import max_prox
-from immax.losses.risks import uniform_direction, weighted_mean
+from immax.losses.risks import Envelope, KinkedRisk, uniform_direction, weighted_mean
 from immax.losses.surrogates import Surrogate, runner_up
 
 __all__ = ["MaxCurvature", "MaxEnvelope", "MaxRisk"]
 
 
 @dataclass
-class MaxRisk:
+class MaxRisk(KinkedRisk):
     """IMMAX in the max form: ``max_{j != y} Psi((h_y - h_j) / rho_y)``."""
 
     surrogate: Surrogate
     y: Array
     rho: Array
     weight: Array
-    smooth: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        self.smooth = False
         self.n_outputs = self.rho.size
         self.margin = self.rho[self.y].astype(self.weight.dtype)
         self._rows = np.arange(self.y.size)
@@ -46,17 +46,6 @@ class MaxRisk:
         return self.surrogate.value((scores[self._rows, self.y] - best) / self.margin)
 
     def value(self, scores: Array) -> float:
-        """Return the risk of these scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        float
-        """
         return weighted_mean(self.losses(scores), self.weight)
 
     def envelope(self, multipliers: Array | None, stiffness: float) -> MaxEnvelope:
@@ -76,7 +65,7 @@ class MaxRisk:
         return MaxEnvelope(self, multipliers, stiffness)
 
 
-class MaxEnvelope:
+class MaxEnvelope(Envelope):
     """The Moreau envelope of a max form at ``scores + multipliers / stiffness``."""
 
     convex = True
@@ -87,7 +76,7 @@ class MaxEnvelope:
         # In units of u = (h_y - h_j) / rho_y, as for two classes.
         self.stiffness = (stiffness / base.margin**2).astype(base.weight.dtype)
         self.n_outputs = base.n_outputs
-        self.null_direction: Array | None = uniform_direction(base.n_outputs, base.weight.dtype)
+        self.null_direction = uniform_direction(base.n_outputs, base.weight.dtype)
         self._start = 0.0 if multipliers is None else multipliers / self.stiffness[:, None]
 
     def _proximal(self, scores: Array) -> tuple[Array, Array, Array]:
@@ -100,34 +89,9 @@ class MaxEnvelope:
         return point, shifted, u
 
     def value(self, scores: Array) -> float:
-        """Return the risk of these scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        float
-        """
         return self.value_gradient(scores)[0]
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
-        """Return the risk of these scores and its gradient.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        value : float
-            The risk.
-        gradient : ndarray of shape (n, c)
-            The gradient in the scores.
-        """
         _, slopes, u = self._proximal(scores)
         distance = np.einsum("ij,ij->i", slopes, slopes) / (2 * self.stiffness)
         value = weighted_mean(self.base.surrogate.value(u) + distance, self.base.weight)
@@ -135,17 +99,6 @@ class MaxEnvelope:
         return value, slopes
 
     def curvature(self, scores: Array) -> MaxCurvature:
-        """Return the generalised Hessians of the weighted losses in the scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        MaxCurvature
-        """
         base, rows = self.base, np.arange(self.base.y.size)
         _, slopes, u = self._proximal(scores)
         cut = slopes > 0
@@ -187,7 +140,7 @@ class MaxEnvelope:
 
 
 @dataclass
-class MaxCurvature:
+class MaxCurvature(Curvature):
     """Hessians of the envelope of a max form.
 
     ``H_i = f_i (diag a_i - a_i a_i^T / k_i) + g_i b_i b_i^T``, where a_i marks the k_i scores
@@ -204,45 +157,17 @@ class MaxCurvature:
         return np.asarray((self.y == j) - self.cut[:, j] / self.size)
 
     def block(self, a: int, b: int) -> Array:
-        """Return one entry of every sample's Hessian.
-
-        Parameters
-        ----------
-        a, b : int
-            The row and the column of the entry.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
         spread = self.cut[:, a] * (float(a == b) - self.cut[:, b] / self.size)
         along = self.margin_weight * self._b(a) * self._b(b)
         return np.asarray(self.spread_weight * spread + along)
 
     def diagonal(self) -> Array:
-        """Return the diagonal of every sample's Hessian.
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
         spread = self.cut * (1 - 1 / self.size)[:, None] * self.spread_weight[:, None]
         b = self.cut / self.size[:, None]
         b[np.arange(self.y.size), self.y] = 1
         return np.asarray(spread + b**2 * self.margin_weight[:, None])
 
     def product(self, vectors: Array) -> Array:
-        """Multiply every sample's Hessian by a vector.
-
-        Parameters
-        ----------
-        vectors : ndarray of shape (n, c)
-            A vector for each sample.
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-        """
         rows = np.arange(self.y.size)
         mean = np.einsum("ij,ij->i", self.cut, vectors) / self.size
         out = self.cut * (vectors - mean[:, None]) * self.spread_weight[:, None]
@@ -252,13 +177,6 @@ class MaxCurvature:
         return np.asarray(out)
 
     def total(self) -> Array:
-        """Return the sum of the samples' Hessians.
-
-        Returns
-        -------
-        ndarray of shape (c, c)
-            The Hessian in the biases.
-        """
         c = self.cut.shape[1]
         spread = np.diag(self.spread_weight @ self.cut)
         spread -= (self.cut * (self.spread_weight / self.size)[:, None]).T @ self.cut

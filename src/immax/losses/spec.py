@@ -167,7 +167,7 @@ class LossSpec:
         Raises
         ------
         ValueError
-            If y is not one-dimensional, not of integers, or holds an index that is no class.
+            If y is not one-dimensional, not of integers, or holds an index that is not a class.
         """
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.dtype.kind not in "iu":
@@ -202,7 +202,7 @@ class LossSpec:
         Raises
         ------
         ValueError
-            If the scores have another shape, or y holds an index that is no class.
+            If the scores have another shape, or y holds an index that is not a class.
         """
         return self.kernel(y, random_state, float_dtype(scores)).loss(scores)
 
@@ -225,7 +225,7 @@ class LossSpec:
         Raises
         ------
         ValueError
-            If the scores have another shape, or y holds an index that is no class.
+            If the scores have another shape, or y holds an index that is not a class.
         """
         return self.kernel(y, random_state, float_dtype(scores)).gradient(scores)
 
@@ -252,6 +252,7 @@ class LossSpec:
         Raises
         ------
         ValueError
-            If the scores or the vectors have another shape, or y holds an index that is no class.
+            If the scores or the vectors have another shape, or y holds an index that is not a
+            class.
         """
         return self.kernel(y, random_state, float_dtype(scores)).hessian_product(scores, vectors)

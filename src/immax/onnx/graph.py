@@ -21,7 +21,9 @@ ML = "ai.onnx.ml"
 
 
 def onnx_library() -> ModuleType:
-    """Return the package onnx, or say which extra has it.
+    """Import the package onnx.
+
+    If it is missing, the error names the extra to install.
 
     Returns
     -------

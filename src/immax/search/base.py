@@ -30,14 +30,15 @@ from immax.search.counted_family import CountedFamily
 from immax.search.criteria import Purpose, Wishes, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
 from immax.search.exploration import explore_family
-from immax.search.families import MarginFamily, resolve_family
+from immax.search.families import resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
 from immax.search.held_out import HeldOutCells
+from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.rounds import SearchRounds
 from immax.search.routing import make_router, route_metadata
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
-from immax.search.weighted_family import WeightedFamily, family_weights
+from immax.search.weighted_family import WeightedFamily
 from immax.validation import Sample, check_no_path, is_path, training_sample
 
 if TYPE_CHECKING:

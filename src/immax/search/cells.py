@@ -14,14 +14,13 @@ from scipy import sparse
 from immax.arrays import Array, Features
 from immax.class_weights import weighted_shares
 from immax.losses.immax_risks import immax_risk
+from immax.losses.risks import Risk
 from immax.penalties import Penalty, SquaredL2
-from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells, PointTerms
+from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.samples import SearchSamples
-from immax.search.weighted_family import family_weights
 from immax.solvers import Problem, solve_grid
-from immax.solvers.problem import Risk
 
 __all__ = [
     "CellWatch",

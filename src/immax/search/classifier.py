@@ -24,9 +24,9 @@ from immax.penalties.registry import Groups
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, Wishes
-from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, RandomState
 from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
+from immax.search.margin_family import MarginFamily
 from immax.search.samples import SearchSamples
 from immax.solvers import Problem
 from immax.validation import Sample, check_choice, check_positive

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
 from immax.margins import class_vector
-from immax.search.families import MarginFamily, resolve_family
-from immax.search.weighted_family import family_weights, own_grid
+from immax.search.families import resolve_family
+from immax.search.margin_family import MarginFamily, family_weights, own_grid
 
 __all__ = ["CountedFamily"]
 
 
 @dataclass(frozen=True)
-class CountedFamily:
+class CountedFamily(MarginFamily):
     """A family whose class counts are given, or weighed, instead of those of the data.
 
     Two uses: the counts of the original sample, where a resampling step comes before the
@@ -92,63 +92,15 @@ class CountedFamily:
         return family_weights(resolve_family(self.family), parameters, self._counted(counts))
 
     def centre(self, counts: ArrayLike) -> Vector:
-        """Return the parameters of the theory's margins, or the nearest to them.
-
-        Parameters
-        ----------
-        counts : array-like of shape (n_classes,)
-            As in ``margins``.
-
-        Returns
-        -------
-        ndarray of shape (n_parameters,)
-        """
         return resolve_family(self.family).centre(self._own(counts))
 
     def plain(self, counts: ArrayLike) -> Vector:
-        """Return the parameters of equal margins, or the nearest to them.
-
-        Parameters
-        ----------
-        counts : array-like of shape (n_classes,)
-            As in ``margins``.
-
-        Returns
-        -------
-        ndarray of shape (n_parameters,)
-        """
         return resolve_family(self.family).plain(self._own(counts))
 
     def box(self, counts: ArrayLike) -> tuple[Vector, Vector]:
-        """Return the bounds of a search.
-
-        Parameters
-        ----------
-        counts : array-like of shape (n_classes,)
-            As in ``margins``.
-
-        Returns
-        -------
-        low, high : ndarrays of shape (n_parameters,)
-            The lowest and the highest value of each parameter.
-        """
         return resolve_family(self.family).box(self._own(counts))
 
     def axes(self, counts: ArrayLike, n: int) -> list[Vector]:
-        """Return the values to try for each parameter.
-
-        Parameters
-        ----------
-        counts : array-like of shape (n_classes,)
-            As in ``margins``.
-        n : int
-            The number of values of each parameter.
-
-        Returns
-        -------
-        list of ndarray
-            The values of each parameter.
-        """
         return resolve_family(self.family).axes(self._own(counts), n)
 
     def grid(self, counts: ArrayLike, n: int) -> list[Vector] | None:

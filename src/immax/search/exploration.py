@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from immax.arrays import Array
-from immax.search.families import MarginFamily, full_grid
+from immax.search.margin_family import MarginFamily, family_weights, full_grid, own_grid
 from immax.search.results import CellResults
-from immax.search.weighted_family import family_weights, own_grid
 
 __all__ = ["explore_family"]
 

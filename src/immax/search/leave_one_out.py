@@ -25,11 +25,10 @@ from immax.losses.immax_risks import immax_risk
 from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import SmoothRisk
 from immax.search.cells import CellWatch, LinearFits, ignore_cell, linear_path
-from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells, PointTerms
+from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.samples import SearchSamples
-from immax.search.weighted_family import family_weights
 from immax.solvers import Problem
 from immax.solvers.newton import unit_hessian
 from immax.solvers.problem import is_smooth

@@ -11,9 +11,9 @@ from immax import __version__
 from immax.arrays import Array
 from immax.callbacks import Task
 from immax.search.cells import Cells, CellWatch, ignore_cell
-from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells
+from immax.search.margin_family import MarginFamily
 
 __all__ = ["FoldProgress", "fit_fold", "run_fold"]
 

@@ -11,9 +11,9 @@ from immax.arrays import Array
 from immax.callbacks import Task
 from immax.search.cells import Cells
 from immax.search.evaluation import CellEvaluator
-from immax.search.families import MarginFamily
 from immax.search.folds import Fold
 from immax.search.held_out import HeldOutCells
+from immax.search.margin_family import MarginFamily
 from immax.search.progress import FoldProgress, fit_fold, run_fold
 from immax.search.results import CellResults
 

@@ -26,11 +26,10 @@ from immax.kernels.svc import IMMAXSVC
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, CellWatch, ignore_cell
 from immax.search.criteria import Purpose, Wishes
-from immax.search.families import MarginFamily
 from immax.search.folds import CrossValidation, Fold, RandomState
 from immax.search.held_out import HeldOutCells, PointTerms
+from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.samples import SearchSamples
-from immax.search.weighted_family import family_weights
 
 __all__ = ["IMMAXSVCCV"]
 

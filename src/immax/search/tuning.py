@@ -12,7 +12,8 @@ from immax.arrays import Vector
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
 from immax.margins import class_vector, positive_number
-from immax.search.families import MarginFamily, PowerFamily, resolve_family
+from immax.search.families import PowerFamily, resolve_family
+from immax.search.margin_family import MarginFamily
 
 if TYPE_CHECKING:
     import optuna

@@ -10,8 +10,9 @@ from typing import ClassVar, Generic, Self, TypeAlias, TypeVar
 import numpy as np
 
 from immax.arrays import Array
+from immax.losses.risks import Risk
 from immax.solvers.memory import Memory
-from immax.solvers.problem import Problem, Risk, Solution
+from immax.solvers.problem import Problem, Solution
 
 __all__ = ["OnIteration", "Solver", "UnsupportedProblemError"]
 

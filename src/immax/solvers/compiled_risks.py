@@ -9,9 +9,10 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
-from immax.losses.risks import SoftmaxRisk
+from immax.losses.risks import Risk
+from immax.losses.softmax_risks import SoftmaxRisk
 from immax.solvers.line_search import RayStep
-from immax.solvers.problem import MANY_OUTPUTS, Problem, R_co, Risk
+from immax.solvers.problem import MANY_OUTPUTS, Problem, R_co
 from immax.threads import available_cores, in_threads
 
 __all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
@@ -46,20 +47,6 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         )
 
     def value_gradient(self, scores: Array) -> tuple[float, Array]:
-        """Return the risk of these scores and its gradient.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores; they are copied unless they are in C order.
-
-        Returns
-        -------
-        value : float
-            The risk.
-        gradient : ndarray of shape (n, c)
-            The gradient in the scores.
-        """
         rows = np.ascontiguousarray(scores)
         residuals = np.empty_like(rows)
         value, _ = self._evaluate(rows, np.empty((0, 0), rows.dtype), 0.0, rows, residuals)
@@ -163,26 +150,9 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         )
 
     def value(self, scores: Array) -> float:
-        """Return the risk of these scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, c)
-            Scores.
-
-        Returns
-        -------
-        float
-        """
         return self.value_gradient(scores)[0]
 
     def single(self) -> CompiledSoftmaxRisk:
-        """Return the same risk with weights of single precision.
-
-        Returns
-        -------
-        CompiledSoftmaxRisk
-        """
         return CompiledSoftmaxRisk(super().single())
 
 

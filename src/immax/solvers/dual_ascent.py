@@ -22,10 +22,11 @@ from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array
 from immax.compiled import has_numba
-from immax.losses.risks import MarginRisk
+from immax.losses.margin_risks import MarginRisk
+from immax.losses.risks import Risk
 from immax.solvers.base import Solver
 from immax.solvers.memory import Memory
-from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.problem import Problem, Solution, is_smooth
 
 __all__ = ["DualAscent"]
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from immax.arrays import Array
-from immax.solvers.problem import Problem, Risk
+from immax.losses.risks import Risk
+from immax.solvers.problem import Problem
 
 __all__ = ["dual_bound"]
 

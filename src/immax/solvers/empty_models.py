@@ -7,9 +7,9 @@ from typing import cast
 
 import numpy as np
 
-from immax.losses.risks import KinkedRisk, SmoothRisk
+from immax.losses.risks import KinkedRisk, Risk, SmoothRisk
 from immax.solvers.biases import best_biases
-from immax.solvers.problem import Problem, Risk, is_smooth
+from immax.solvers.problem import Problem, is_smooth
 from immax.solvers.registry import solve
 
 __all__ = ["strongest_lam"]

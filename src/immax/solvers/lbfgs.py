@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import SampleRisk, SmoothRisk
+from immax.losses.risks import Risk, SampleRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.gap import Certifier, Stopping, settle_biases
@@ -25,7 +25,7 @@ from immax.solvers.preconditioners import (
     shared_preconditioner,
     strong_preconditioner,
 )
-from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.problem import Problem, Solution, is_smooth
 from immax.solvers.single_precision import (
     benefits_from_single_precision,
     in_single_precision,

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import Curvature
+from immax.losses.curvatures import Curvature
 from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.gram_descent import GramModel
 from immax.solvers.selections import Selection

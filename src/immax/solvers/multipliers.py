@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import Envelope, KinkedRisk, SmoothRisk
+from immax.losses.risks import Envelope, KinkedRisk, Risk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.duality import dual_bound
@@ -22,7 +22,7 @@ from immax.solvers.gap import reachable_tol
 from immax.solvers.lbfgs import LBFGS
 from immax.solvers.memory import Memory, Multipliers
 from immax.solvers.newton import Newton
-from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.problem import Problem, Solution, is_smooth
 
 __all__ = ["MultiplierMethod", "MultiplierMethodLBFGS"]
 

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import Curvature, SmoothRisk
+from immax.losses.curvatures import Curvature
+from immax.losses.risks import Risk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.gap import Certifier, Stopping
 from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
 from immax.solvers.preconditioners import above_zero, diagonal_preconditioner
-from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.problem import Problem, Solution, is_smooth
 
 __all__ = ["Newton", "hessian", "scale_hessian", "unit_hessian"]
 

@@ -9,8 +9,9 @@ from typing import TypeVar
 import numpy as np
 
 from immax.arrays import Array
+from immax.losses.risks import Risk
 from immax.solvers.memory import Memory, Multipliers
-from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.problem import Problem, Solution, is_smooth
 from immax.solvers.registry import solve
 
 __all__ = ["solve_grid"]

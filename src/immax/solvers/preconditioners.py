@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array, Features
-from immax.losses.risks import SmoothRisk
-from immax.solvers.problem import Problem, Risk
+from immax.losses.risks import Risk, SmoothRisk
+from immax.solvers.problem import Problem
 
 __all__ = [
     "Preconditioner",

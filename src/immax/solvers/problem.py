@@ -4,44 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, Literal, Protocol, TypeGuard, TypeVar
+from typing import Generic, Literal, TypeGuard, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from immax.arrays import Array, Features
-from immax.losses.risks import SmoothRisk
+from immax.losses.risks import Risk, SmoothRisk
 from immax.penalties import Penalty, SquaredL2
 from immax.solvers.row_parts import RowParts
 
-__all__ = ["MANY_OUTPUTS", "Problem", "Risk", "Solution", "is_smooth"]
+__all__ = ["MANY_OUTPUTS", "Problem", "Solution", "is_smooth"]
 
 MANY_OUTPUTS = 16  # scores of a sample from which on they lie side by side in memory
-
-
-class Risk(Protocol):
-    """What every risk has, smooth or with kinks: see ``SmoothRisk`` and ``KinkedRisk``."""
-
-    @property
-    def n_outputs(self) -> int:
-        """The number of scores of a sample."""
-
-    @property
-    def smooth(self) -> bool:
-        """Whether the risk is continuously differentiable."""
-
-    def value(self, scores: Array) -> float:
-        """Return the risk of these scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n, n_outputs)
-            Scores.
-
-        Returns
-        -------
-        float
-        """
 
 
 R = TypeVar("R", bound=Risk)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from immax.arrays import Array
+from immax.losses.risks import Risk
 from immax.solvers.base import OnIteration, Solver, UnsupportedProblemError
 from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.dual_ascent import DualAscent
@@ -17,7 +18,7 @@ from immax.solvers.lbfgs import LBFGS
 from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod, MultiplierMethodLBFGS
 from immax.solvers.newton import Newton
-from immax.solvers.problem import Problem, Risk, Solution
+from immax.solvers.problem import Problem, Solution
 from immax.solvers.working_sets import MultiplierMethodWorkingSets, WorkingSets
 
 __all__ = ["SOLVERS", "SOLVER_NAMES", "choose", "select_solver", "solve"]
@@ -151,7 +152,7 @@ def solve(
     --------
     >>> import numpy as np
     >>> from immax.losses.catalog import make_spec
-    >>> from immax.losses.risks import SoftmaxRisk
+    >>> from immax.losses.softmax_risks import SoftmaxRisk
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(60) % 3
     >>> X = rng.normal(size=(60, 4)) + np.eye(4)[y]

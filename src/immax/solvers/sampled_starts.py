@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from immax.arrays import Array
-from immax.losses.risks import MarginRisk, SmoothRisk
+from immax.losses.margin_risks import MarginRisk
+from immax.losses.risks import SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.problem import Problem
 
@@ -19,7 +20,7 @@ SAMPLE_TOL = 1e-2
 
 
 def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> Array:
-    """Return the solution for every so many rows, or zeros where that is no better start.
+    """Return the solution for a sample of the rows, or zeros where that is not a better start.
 
     Passes over the sample cost a fraction of those over all rows, and leave one or two Newton
     steps to them. The solution is computed from all rows in any case.

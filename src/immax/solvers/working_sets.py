@@ -10,7 +10,8 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled import has_numba
-from immax.losses.risks import Curvature, DiagonalCurvature, KinkedRisk, SmoothRisk
+from immax.losses.curvatures import Curvature, DiagonalCurvature
+from immax.losses.risks import KinkedRisk, Risk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.column_descent import column_step
@@ -26,7 +27,7 @@ from immax.solvers.local_models import (
 )
 from immax.solvers.memory import Memory
 from immax.solvers.multipliers import MultiplierMethod
-from immax.solvers.problem import Problem, Risk, Solution, is_smooth
+from immax.solvers.problem import Problem, Solution, is_smooth
 from immax.solvers.sampled_starts import sampled_start
 from immax.solvers.selections import Selection, most_violating, select_blocks
 

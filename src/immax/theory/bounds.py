@@ -1,7 +1,7 @@
 """Margin bounds on the error: what the theory promises, term by term.
 
 They hold with probability 1 - delta over the sample for every hypothesis of a family that was
-fixed before it was seen. A norm found by training is no such family: ``norm_cover`` says what to
+fixed before it was seen. A norm found by training is not such a family: ``norm_cover`` says what to
 pay for it.
 """
 

@@ -16,10 +16,10 @@ KEY = "_extra_state"  # PyTorch's name of what is neither a parameter nor a buff
 class CountsInState(nn.Module):
     """A module whose class counts are saved and loaded with its state.
 
-    They are no buffer, because ``half()`` would convert it, and 65,536 samples would be infinitely
-    many. States without counts load, and leave the counts as they are: those of earlier versions,
-    and of losses that do not know any. The entry also tells the state of a loss with class weights
-    of its own from that of ``nn.CrossEntropyLoss(weight=…)``.
+    They are not a buffer, because ``half()`` would convert it, and 65,536 samples would become
+    infinitely many. States without counts, of earlier versions or of losses that do not know any,
+    load and leave the counts as they are. The entry also tells the state of a loss with class
+    weights of its own from that of ``nn.CrossEntropyLoss(weight=…)``.
 
     Attributes
     ----------

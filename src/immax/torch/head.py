@@ -16,7 +16,7 @@ from immax.losses.spec import LossSpec
 from immax.torch.class_loss import SpecLoss
 from immax.torch.decisions import RuleLike
 from immax.torch.head_data import HeldOut, check_classes_present, checked_features
-from immax.torch.head_files import read_head, write_head
+from immax.torch.head_files import HeadContents, read_head, write_head
 from immax.torch.head_fits import HeadRecord, Margins, fit_catalogue, fit_immax
 from immax.torch.selection_checks import warn_of_fitted_features
 from immax.validation import check_choice
@@ -263,7 +263,10 @@ class IMMAXHead(nn.Linear):
             The file to write.
         """
         spec = self.criterion.current_spec()
-        write_head(path, (self.weight, self.bias, spec, self.counts, self.rule, self.record))
+        write_head(
+            path,
+            HeadContents(self.weight, self.bias, spec, self.counts, self.rule, self.record),
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -284,7 +287,8 @@ class IMMAXHead(nn.Linear):
         ValueError
             If it is not the file of a head, or is damaged.
         """
-        return cls(*read_head(path))
+        parts = read_head(path)
+        return cls(parts.weight, parts.bias, parts.spec, parts.counts, parts.rule, parts.record)
 
     def extra_repr(self) -> str:
         """Return what the module's representation shows in its parentheses.

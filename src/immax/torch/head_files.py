@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,32 @@ __all__ = ["HeadContents", "read_head", "write_head"]
 
 FORMAT = 1
 KEY = "immax"  # of the header's entry
-HeadContents = tuple[Tensor, Tensor, LossSpec, "tuple[float, ...] | None", "str | Rule", HeadRecord]
-"""Weight, bias, spec, counts, rule and record."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeadContents:
+    """The parts of a head.
+
+    Attributes
+    ----------
+    weight, bias : Tensor
+        The parameters of the layer.
+    spec : LossSpec
+        The method that it was fitted with.
+    counts : tuple of float, or None
+        The class counts, if they are known.
+    rule : str or Rule
+        How it decides.
+    record : HeadRecord
+        How it was fitted.
+    """
+
+    weight: Tensor
+    bias: Tensor
+    spec: LossSpec
+    counts: tuple[float, ...] | None
+    rule: str | Rule
+    record: HeadRecord
 
 
 def write_head(path: str | Path, contents: HeadContents) -> None:
@@ -32,19 +56,21 @@ def write_head(path: str | Path, contents: HeadContents) -> None:
     Parameters
     ----------
     path : path
+        The file to write.
     contents : HeadContents
+        The parts of the head.
     """
     save_file = _safetensors().torch.save_file
-    weight, bias, spec, counts, rule, record = contents
-    tensors = {"weight": weight, "bias": bias}
+    spec, rule = contents.spec, contents.rule
+    tensors = {"weight": contents.weight, "bias": contents.bias}
     for name in COLUMNS:
         tensors[f"spec.{name}"] = torch.tensor(getattr(spec, name))
     about = {
         "format": FORMAT,
         "spec": {"focus": spec.focus, "drop_rate": spec.drop_rate, "name": spec.name},
-        "counts": None if counts is None else list(counts),
+        "counts": None if contents.counts is None else list(contents.counts),
         "rule": rule if isinstance(rule, str) else _rule_entry(rule),
-        "record": asdict(record),
+        "record": asdict(contents.record),
     }
     with replacing(Path(path)) as part:
         save_file(
@@ -55,7 +81,7 @@ def write_head(path: str | Path, contents: HeadContents) -> None:
 
 
 def read_head(path: str | Path) -> HeadContents:
-    """Read a file that ``write_head`` wrote; nothing of it is run.
+    """Read a file that ``write_head`` wrote, without running anything of it.
 
     Parameters
     ----------
@@ -94,7 +120,7 @@ def read_head(path: str | Path) -> HeadContents:
         fits = weight.ndim == 2 and bias.shape == (rows,) and spec.n_classes == max(rows, 2)
         if not fits or (counts is not None and len(counts) != spec.n_classes):
             raise ValueError("the shapes of its parts do not fit")
-        return weight, bias, spec, counts, rule, HeadRecord(**about["record"])
+        return HeadContents(weight, bias, spec, counts, rule, HeadRecord(**about["record"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as a head: {error}") from error
 

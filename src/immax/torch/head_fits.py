@@ -16,9 +16,10 @@ from immax.decisions.rules import Rule
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.losses.catalog import METHODS
 from immax.losses.spec import LossSpec
-from immax.search.families import MarginFamily, PowerFamily, resolve_family
+from immax.search.families import PowerFamily, resolve_family
 from immax.search.folds import make_folds
-from immax.search.weighted_family import WeightedFamily, family_weights
+from immax.search.margin_family import MarginFamily, family_weights
+from immax.search.weighted_family import WeightedFamily
 from immax.torch.head_data import HeadData, HeldOut, Selection, pool_selection
 from immax.torch.head_search import POWERS, search_head
 from immax.validation import check_choice

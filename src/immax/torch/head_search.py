@@ -11,7 +11,8 @@ from immax.arrays import Vector
 from immax.search import IMMAXClassifierCV
 from immax.search.cells import Cells, LinearCells
 from immax.search.criteria import Purpose
-from immax.search.families import MarginFamily, PowerFamily
+from immax.search.families import PowerFamily
+from immax.search.margin_family import MarginFamily
 from immax.search.samples import SearchSamples
 from immax.torch.head_data import Selection
 

@@ -188,7 +188,7 @@ def _as_yielded(source: Any, attribute: str, labels: Array) -> Array:
     if wrong is not None:
         raise TypeError(
             f"target_transform of {type(source).__name__} makes {transformed[wrong]!r} of label "
-            f"{labels[wrong]}, which is no class number; {WAY_OUT}"
+            f"{labels[wrong]}, which is not a class number; {WAY_OUT}"
         )
     return np.array([int(label) for label in transformed])
 
