@@ -12,10 +12,10 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 SCRIPT = re.compile(
     r"""
-      (?P<sub_group>_) \{ (?P<sub> (?: [^{}] | \{[^{}]*\} )+ ) \}   # max_{j≠y}
-    | (?<![\w.]\w)(?<=\w) (?P<sub_letter>_) (?P<letter>\w) (?!\w)   # h_j, but not n_jobs
-    | (?<=\S) \^ \{ (?P<sup> (?: [^{}] | \{[^{}]*\} )+ ) \}         # n^{−u}
-    | (?<=\S) \^ (?P<plain> [-−]? \w+ )                             # n^t
+      _ \{ (?P<sub> (?: [^{}] | \{[^{}]*\} )+ ) \}              # max_{j≠y}
+    | (?<![^\W\d]\w)(?<!\.\w)(?<=\w) _ (?P<letter>\w) (?![^\W²³])  # h_j and 2r_k, but not n_jobs
+    | (?<=\S) \^ \{ (?P<sup> (?: [^{}] | \{[^{}]*\} )+ ) \}   # n^{−u}
+    | (?<=\S) \^ (?P<plain> [-−]? \w+ )                       # n^t
     """,
     re.VERBOSE,
 )
