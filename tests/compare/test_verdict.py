@@ -114,7 +114,7 @@ def test_the_rule_is_part_of_the_answer(rings):
     rule = rule_of(refit(rings, verdict.recommended)[-1])
     told = verdict.with_rule(rule)
     assert told.rule.startswith("predict rare when its probability is at least 0.167")
-    assert told.sentence.endswith(f"Its rule: {told.rule}.")
+    assert told.sentence.endswith(f" The rule of the recommended model: {told.rule}.")
     assert verdict.with_rule(None) is verdict
 
 

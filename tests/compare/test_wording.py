@@ -66,6 +66,15 @@ def test_a_simpler_method_among_ties_names_the_best_one():
     assert "XGBoost is ahead of it by +0.0100 (95 % interval -0.0100 to +0.0300)" in text
 
 
+def test_sentences_begin_with_a_capital_letter():
+    rows = [row("under", 0.61, 0.06, 0.14, 0.01), row("immax", 0.6, 0.06, 0.14, 0.01), PLAIN]
+    assert ". Random under-sampling is ahead of it by" in words(rows, "immax", ties=("immax",))
+    rows = [row("under", 0.6, -0.1, 0.3, 0.2), PLAIN]
+    assert ": no method is clearly better. Random under-sampling is ahead by" in words(
+        rows, "logistic", ties=("logistic",)
+    )
+
+
 def test_what_the_time_limit_cut_off_is_named_and_nothing_is_said_about_it():
     full = SimpleNamespace(splits=[1] * 5, planned_folds=5, unfinished={})
     assert describe_limits(full) == []

@@ -16,6 +16,7 @@ def test_words():
         "predict fraud when its probability is at least 0.083, that is 8.3 times its share of 1 %"
     )
     assert str(two(0.083).for_prior([0.9, 0.1])).endswith("times its share of 10 %")
+    assert str(two(0.0102)).endswith("at least 0.0102, that is about its share of 1 %")
     assert str(two(0.25, positive=0, prior=(0.01, 0.99))).startswith(
         "predict ok when its probability is more than 0.25"
     )

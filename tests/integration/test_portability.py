@@ -1,6 +1,7 @@
 """What can be told here about Windows and macOS: imports, encodings, and locks."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from source_tree import module_paths, tree_of
 UNIX_ONLY = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
 WINDOWS_ONLY = {"msvcrt", "winreg", "_winapi"}
 MODULES = module_paths()
+TEXT_MODE = re.compile(r"[rwax]\+?t?\+?")
 
 
 def top_level_imports(tree):
@@ -36,15 +38,46 @@ def test_no_module_of_one_system_is_imported(module):
     assert not found & (UNIX_ONLY | WINDOWS_ONLY)
 
 
-def test_text_files_are_opened_with_an_encoding():
-    for name, path in MODULES.items():
-        for node in ast.walk(tree_of(path)):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
-                continue
-            if node.func.attr in ("read_text", "write_text"):
-                given = {keyword.arg for keyword in node.keywords}
-                atomic = name == "immax.atomic" or ast.unparse(node.func).startswith("atomic")
-                assert "encoding" in given or atomic, f"{name}:{node.lineno}"
+def opens_text(call):
+    """Whether a call opens, reads or writes a text file by the encoding of the system."""
+    if any(keyword.arg == "encoding" for keyword in call.keywords):
+        return False
+    name = ast.unparse(call.func)
+    if name.endswith((".read_text", ".write_text")):
+        return not name.startswith("atomic.")
+    strings = [arg.value for arg in call.args if isinstance(arg, ast.Constant)]
+    if name == "open":  # open(path, mode)
+        return not any("b" in mode for mode in strings[-1:]) or len(call.args) == 1
+    if name.endswith(".open"):  # path.open(mode), or the function of another module
+        return not call.args or any(TEXT_MODE.fullmatch(str(mode)) for mode in strings)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("open(path)", True),
+        ("open(path, 'w')", True),
+        ("open(path, 'wb')", False),
+        ("open('b.txt')", True),
+        ("open(path, encoding='utf-8')", False),
+        ("path.open()", True),
+        ("path.open('w', newline='')", True),
+        ("path.open('rb')", False),
+        ("gzip.open(path, 'rt')", True),
+        ("tarfile.open(path, 'r|*')", False),
+        ("path.read_text()", True),
+        ("atomic.write_text(path, text)", False),
+    ],
+)
+def test_text_that_is_opened_is_found(code, expected):
+    assert opens_text(ast.parse(code, mode="eval").body) is expected
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_text_files_are_opened_with_an_encoding(module):
+    calls = [node for node in ast.walk(tree_of(MODULES[module])) if isinstance(node, ast.Call)]
+    assert [f"line {call.lineno}" for call in calls if opens_text(call)] == []
 
 
 def test_imports_work_where_unix_modules_are_missing():

@@ -159,6 +159,21 @@ def test_every_internal_link_resolves(pages):
                 assert fragment in pages[path].ids, f"{page.path.name} links to {link}"
 
 
+def test_formulas_have_subscripts_and_code_is_left_alone(built):
+    page = (built[0] / "guide.html").read_text(encoding="utf-8")
+    assert "ρ<sub>k</sub> ∝ m<sub>k</sub><sup>1/3</sup> r<sub>k</sub><sup>2/3</sup>" in page
+    assert "max<sub>j≠y</sub>" in page
+    assert "ρ_{y_i}" in page  # a block of code
+    assert "predict_proba" in page
+
+
+def test_the_results_are_listed_once(built):
+    page = (built[0] / "theory.html").read_text(encoding="utf-8")
+    section = page.split('class="bd-links__title"')[1].split("</nav>")[0]
+    assert section.count('href="results/README.html"') == 1
+    assert 'href="results/keel.html"' in section
+
+
 def test_nothing_is_loaded_from_elsewhere(pages):
     for page in pages.values():
         outside = [one for one in page.loaded if re.match(r"(https?:)?//", one)]

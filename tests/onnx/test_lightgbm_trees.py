@@ -13,6 +13,8 @@ from lightgbm import early_stopping
 
 from immax.boosting import IMMAXLGBMClassifier
 
+# LightGBM 4.6 names the columns of an array at the fit, and misses the names later.
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 SMALL = {"n_estimators": 12, "num_leaves": 6, "n_jobs": 1, "verbose": -1}
 
 

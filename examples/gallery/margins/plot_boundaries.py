@@ -21,7 +21,7 @@ found = hyperplanes(X, y)
 # margin, and differ in their offset.
 
 for name, plane in found.items():
-    print(f"{name:6} normal {plane.normal.round(3)}, offset {plane.offset:+.3f}")
+    print(f"{name:6} normal {plane.normal.round(3) + 0}, offset {plane.offset:+.3f}")
 
 # %%
 # The class of 20 samples is on the right.
@@ -39,5 +39,5 @@ for name, plane in found.items():
         label=name,
     )
 ax.set(xlim=(-2.5, 2.5), xlabel="first feature", ylabel="second feature")
-ax.legend(loc="upper left")
+figure.legend(loc="outside right upper")
 plt.show()

@@ -165,7 +165,7 @@ class Answer:
         if rule is None:
             return self
         words = str(rule)
-        sentence = f"{self.sentence} Its rule: {words}."
+        sentence = f"{self.sentence} The rule of the recommended model: {words}."
         return replace(self, sentence=sentence, rule=words)
 
     def row(self, name: str) -> Row:

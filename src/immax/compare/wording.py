@@ -81,7 +81,7 @@ def describe_finding(finding: Finding) -> str:
     if chosen is best:
         return first
     return (
-        f"{first} {_title(best)} is ahead of it by {finding.ahead.mean:+.4f} (95 % interval "
+        f"{first} {_at_the_start(best)} is ahead of it by {finding.ahead.mean:+.4f} (95 % interval "
         f"{finding.ahead.low:+.4f} to {finding.ahead.high:+.4f}), which is not certain, and is "
         "less simple (--prefer best takes it)."
     )
@@ -93,7 +93,7 @@ def _take_plain(finding: Finding, best: Row, plain: Row) -> str:
     large = best.gain >= LARGE * to_be_gained
     return (
         f"Take {_title(plain)} ({finding.title} {_value(finding, plain)}): no method is clearly "
-        f"better. {_title(best)} is ahead by {_gain(finding, best)}: "
+        f"better. {_at_the_start(best)} is ahead by {_gain(finding, best)}: "
         f"{'a large gain, but not yet a certain one' if large else 'a small gain, and not certain'}"
         f" (--prefer best takes it). {_surer(finding, best.gain)}"
     )
@@ -117,6 +117,12 @@ def _surer(finding: Finding, gain: float) -> str:
 def _title(row: Row) -> str:
     title = CANDIDATES[row.name].title if row.name in CANDIDATES else row.title
     return f"plain {title}" if row.name == PLAIN else title
+
+
+def _at_the_start(row: Row) -> str:
+    """Return the title of a method at the beginning of a sentence."""
+    title = _title(row)
+    return f"{title[:1].upper()}{title[1:]}"
 
 
 def _value(finding: Finding, row: Row) -> str:

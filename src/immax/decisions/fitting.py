@@ -135,7 +135,7 @@ def fit_rule(
     >>> rule.threshold
     0.25
     >>> print(fit_rule(np.c_[1 - p, p], [0, 0, 0, 0, 0, 1], "balanced_accuracy"))
-    predict 1 when its probability is at least 0.167, that is 1 times its share of 16.7 %
+    predict 1 when its probability is at least 0.167, that is about its share of 16.7 %
     """
     aim = resolve_aim(aim)
     p = check_proba(proba)

@@ -50,7 +50,8 @@ def _threshold_in_words(rule: Rule, threshold: float) -> str:
         return f"predict {rule.classes[1 - positive if threshold > 1 else positive]!s} always"
     exceeds = "at least" if positive == 1 else "more than"  # on a tie the higher index wins
     share = rule.prior[positive]
+    times = f"{threshold / share:.2g} times"
     return (
         f"predict {rule.classes[positive]!s} when its probability is {exceeds} {threshold:.3g}, "
-        f"that is {threshold / share:.2g} times its share of {100 * share:.3g} %"
+        f"that is {'about' if times == '1 times' else times} its share of {100 * share:.3g} %"
     )
