@@ -82,6 +82,7 @@ class MeanJob(ctypes.Structure):
             n, n_classes, scores, labels, margins, gradient, rows, n_parts, sums, 0, 0, np.nan
         )
 
+
 @jit(fastmath=REDUCTION, owns_arrays=False)
 def _largest(h: Array, i: int) -> tuple[float, bool]:
     """Return the largest score of a row, and whether there is no NaN."""

@@ -277,14 +277,14 @@ def is_batch(upstream: Tensor) -> bool:
 def _as_scalar(value: Tensor | float, like: Tensor) -> Tensor:
     if isinstance(value, Tensor):
         return value
-    return like.new_tensor(value)
+    return torch.scalar_tensor(value, dtype=like.dtype, device=like.device)
 
 
 def _mean(total: Tensor | float, count: Tensor | float, like: Tensor) -> Tensor:
     """Return ``total / count``; NaN if nothing counts, as in PyTorch."""
     if isinstance(total, Tensor) or isinstance(count, Tensor):
         return (_as_scalar(total, like) / count).to(like.dtype)
-    return like.new_tensor(total / count if count else np.nan)
+    return _as_scalar(total / count if count else np.nan, like)
 
 
 def sample_gradient(upstream: Tensor, divisor: Tensor | float) -> Tensor:
