@@ -113,6 +113,43 @@ def test_any_other_case_is_left_to_the_general_code(batch, known):
     assert quick_loss(**arguments) is None
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("n", [8, 1000])
+def test_half_precision_is_computed_in_single(dtype, n):
+    """In the second call too, for which the margins are known."""
+    generator = torch.Generator().manual_seed(0)
+    logits = (5 * torch.randn(n, 100, generator=generator)).to(dtype).requires_grad_()
+    target = torch.randint(0, 100, (n,), generator=generator)
+    criterion = it.IMMAXLoss(np.geomspace(5000, 5, 100)).to(dtype)
+    rho = criterion.rho.float()
+    expected = F.cross_entropy(logits.detach().float() / rho[target][:, None], target)
+    for _ in range(2):
+        loss = criterion(logits, target)
+        loss.backward()
+        assert loss == expected.to(dtype)
+
+
+@pytest.mark.parametrize("method", ["IMMAXLoss", "LogitAdjustedLoss"])
+def test_the_loss_is_where_the_logits_are(method):
+    """Whatever the default device is."""
+    logits, target = torch.zeros(2000, 100, requires_grad=True), torch.zeros(2000).long()
+    criterion = getattr(it, method)(np.geomspace(5000, 5, 100))
+    expected = criterion(logits, target)
+    with torch.device("meta"):
+        found = criterion(logits, target)
+    assert found.device == logits.device
+    assert found == expected
+
+
+def test_views_that_negate_are_read_as_such():
+    logits = torch.view_as_complex(torch.randn(2000, 100, 2)).conj().imag.requires_grad_()
+    target = torch.zeros(2000).long()
+    criterion = it.IMMAXLoss(np.geomspace(5000, 5, 100))
+    expected = criterion(logits.detach().clone(), target)
+    assert logits.is_neg()
+    torch.testing.assert_close(criterion(logits, target), expected)
+
+
 @pytest.mark.parametrize("columns", [300, 900])
 def test_large_batches_of_single_precision(columns):
     """In the numbers of entries at which compiled code has one thread, and several."""

@@ -122,13 +122,20 @@ def test_quick_routes_are_for_labels_that_are_classes(label, n, numba, monkeypat
     if numba:
         pytest.importorskip("numba")
     assert quick_route(n, 100, label=99) is not None
-    assert quick_route(n, 100, label=label) is None
+    # Compiled code checks labels itself.
+    expected = Route.QUICK_COMPILED if numba and n >= 100 else None
+    assert quick_route(n, 100, label=label) is expected
 
 
-@pytest.mark.parametrize(("threads", "compiled"), [(1, True), (2, True), (4, False)])
-def test_many_threads_of_pytorch_take_middling_batches(threads, compiled, monkeypatch):
+@pytest.mark.parametrize(
+    ("threads", "openmp", "compiled"),
+    [(1, False, True), (2, False, True), (4, False, False), (4, True, True)],
+)
+def test_many_threads_of_pytorch_take_middling_batches(threads, openmp, compiled, monkeypatch):
+    """Unless compiled code runs on them too."""
     pytest.importorskip("numba")
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(routes, "has_openmp", lambda: openmp)
     expected = Route.QUICK_COMPILED if compiled else Route.QUICK_OPERATIONS
     assert quick_route(400, 100) is expected
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from numba import njit
+from numba import cfunc, njit
 
-__all__ = ["jit"]
+__all__ = ["c_function", "jit"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -56,5 +56,32 @@ def jit(
             return njit(cache=True, **options)(function)
         except RuntimeError:  # neither this directory nor the user's cache can be written to
             return njit(**options)(function)
+
+    return compile_function
+
+
+def c_function(signature: object) -> Callable[[Callable[..., object]], Any]:
+    """Return a decorator that compiles a function for callers that know nothing of Python.
+
+    The machine code is cached as that of ``jit``. Errors cannot be raised through such callers:
+    they are printed, and the function returns.
+
+    Parameters
+    ----------
+    signature : signature of Numba
+        The types of the arguments and of the result.
+
+    Returns
+    -------
+    callable
+        Takes a function, and returns an object with its ``address``, and its ``ctypes`` version,
+        which releases the GIL.
+    """
+
+    def compile_function(function: Callable[..., object]) -> Any:
+        try:
+            return cfunc(signature, cache=True)(function)
+        except RuntimeError:  # as in ``jit``
+            return cfunc(signature)(function)
 
     return compile_function

@@ -24,7 +24,7 @@ from immax.compiled.vector_math import (
 __all__ = ["are_classes", "softmax_rows"]
 
 
-PAD = 32  # numbers per iteration of a vectorised loop; the remainder runs one by one
+PAD = 8  # numbers of a vector; a remainder would run one by one
 LOWEST = -1e38  # stands for minus infinity, whose differences would be NaN
 REDUCTION = {"reassoc", "nsz", "nnan", "contract"}
 # Functions of their own, because only reductions may be reassociated.

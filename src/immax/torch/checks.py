@@ -135,7 +135,7 @@ def _check_soft_target(logits: Tensor, target: Tensor, supported: bool) -> None:
 
 
 def is_traced() -> bool:
-    """Return whether a compiler, an exporter or a function transform is at work.
+    """Return whether a compiler, an exporter, a transform or a mode of dispatch is at work.
 
     Returns
     -------
@@ -145,6 +145,7 @@ def is_traced() -> bool:
         torch.compiler.is_compiling()
         or torch._C._are_functorch_transforms_active()
         or torch._C._get_tracing_state() is not None
+        or torch._C._len_torch_dispatch_stack() > 0
     )
 
 

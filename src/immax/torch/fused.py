@@ -22,17 +22,15 @@ from immax.torch.call import Call, Context, class_values
 from immax.torch.composite import adjusted_logits, composite_loss
 from immax.torch.focal import focal_terms
 from immax.torch.routes import Route
+from immax.torch.threads import ENTRIES_PER_PYTHON_THREAD, n_threads
 
 __all__ = [
     "Batch",
     "FusedLoss",
     "is_batch",
     "loss_and_gradient",
-    "n_threads",
     "sample_gradient",
 ]
-
-ENTRIES_PER_THREAD = 2**17
 
 
 class Batch(NamedTuple):
@@ -134,7 +132,7 @@ def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
     n, c = logits.shape
     h = logits.detach()
     h = h if h.is_contiguous() else h.contiguous()
-    losses = torch.empty(n, dtype=h.dtype)
+    losses = h.new_empty(n)
     gradient = h if in_place else torch.empty_like(h)
     scores = h.numpy()
     ones, zeros, empty = _constant_columns(c, scores.dtype)
@@ -156,22 +154,6 @@ def _compiled(logits: Tensor, call: Call, in_place: bool) -> Batch:
     )
     total, counted = _run_rows(softmax_rows, arguments, n, h.numel())
     return Batch(losses, gradient, total, counted)
-
-
-def n_threads(n: int, n_entries: int) -> int:
-    """Return the number of threads that are worth starting.
-
-    Parameters
-    ----------
-    n, n_entries : int
-        The number of rows and of logits.
-
-    Returns
-    -------
-    int
-        At least one, and no more than PyTorch uses.
-    """
-    return max(1, min(torch.get_num_threads(), n, n_entries // ENTRIES_PER_THREAD))
 
 
 def _run_rows(
@@ -198,7 +180,7 @@ def _run_rows(
     counted : int
         The number of samples that are not ignored.
     """
-    threads = n_threads(n, n_entries)
+    threads = min(n, n_threads(n_entries, ENTRIES_PER_PYTHON_THREAD))
     if threads == 1:
         _, total, counted = kernel(*arguments, 0, n)
         return total, counted
@@ -295,14 +277,14 @@ def is_batch(upstream: Tensor) -> bool:
 def _as_scalar(value: Tensor | float, like: Tensor) -> Tensor:
     if isinstance(value, Tensor):
         return value
-    return torch.scalar_tensor(value, dtype=like.dtype)
+    return torch.scalar_tensor(value, dtype=like.dtype, device=like.device)
 
 
 def _mean(total: Tensor | float, count: Tensor | float, like: Tensor) -> Tensor:
     """Return ``total / count``; NaN if nothing counts, as in PyTorch."""
     if isinstance(total, Tensor) or isinstance(count, Tensor):
         return (_as_scalar(total, like) / count).to(like.dtype)
-    return torch.scalar_tensor(total / count if count else np.nan, dtype=like.dtype)
+    return _as_scalar(total / count if count else np.nan, like)
 
 
 def sample_gradient(upstream: Tensor, divisor: Tensor | float) -> Tensor:

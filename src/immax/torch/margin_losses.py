@@ -161,8 +161,9 @@ class IMMAXLoss(ProbabilityLoss):
         if rho is not None and weight is None and not self.label_smoothing and self.group is None:
             reduction = self.reduction
             route = choose_quick_route(logits, target, rho, self.ignore_index, reduction)
-            if route is not None:
-                return quick_loss(route, logits, target, rho, reduction)
+            loss = None if route is None else quick_loss(route, logits, target, rho, reduction)
+            if loss is not None:
+                return loss
         return table_loss(
             logits,
             target,

@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch._C._nn import cross_entropy_loss
 
-from immax.threads import in_threads
-from immax.torch.fused import is_batch, n_threads
+from immax.torch.fused import is_batch
 from immax.torch.routes import Route
+from immax.torch.threads import run_together
 
 __all__ = ["quick_loss"]
 
@@ -19,7 +19,9 @@ REDUCTION_CODES = {"none": 0, "mean": 1, "sum": 2}  # of PyTorch's own function
 LEAST_WITH_ALL_DIGITS = 1e-30  # logarithms of lower probabilities come from the scores instead
 
 
-def quick_loss(route: Route, logits: Tensor, target: Tensor, rho: Tensor, reduction: str) -> Tensor:
+def quick_loss(
+    route: Route, logits: Tensor, target: Tensor, rho: Tensor, reduction: str
+) -> Tensor | None:
     """Return the reduced IMMAX loss by one of the quick routes.
 
     Parameters
@@ -31,7 +33,9 @@ def quick_loss(route: Route, logits: Tensor, target: Tensor, rho: Tensor, reduct
 
     Returns
     -------
-    Tensor
+    Tensor or None
+        None if compiled code finds a label that is not a class; the other routes are for labels
+        that are known to be classes.
     """
     if route is Route.QUICK_COMPILED:
         return _compiled_mean(logits, target, rho)
@@ -42,23 +46,18 @@ def quick_loss(route: Route, logits: Tensor, target: Tensor, rho: Tensor, reduct
     return cross_entropy_loss(logits / margins, target, None, code, -100, 0.0)  # type: ignore[arg-type]
 
 
-def _compiled_mean(logits: Tensor, target: Tensor, rho: Tensor) -> Tensor:
+def _compiled_mean(logits: Tensor, target: Tensor, rho: Tensor) -> Tensor | None:
     """Return the mean loss with its gradient, both computed in one pass."""
-    from immax.compiled.softmax_means import mean_softmax
+    from immax.compiled.softmax_means import MeanJob, mean_worker
 
-    labels, n = target.numpy(), len(target)
     scores = logits.detach().contiguous()
-    h = scores.numpy()
     gradient = torch.empty_like(scores)
-    slopes, g = 1 / rho.numpy(), gradient.numpy()
-    threads = n_threads(n, h.size)
-    if threads == 1:
-        mean = mean_softmax(h, labels, slopes, 1 / n, g)
-    else:
-        ranges = [slice(n * k // threads, n * (k + 1) // threads) for k in range(threads)]
-        parts = [(h[rows], labels[rows], slopes, 1 / n, g[rows]) for rows in ranges]
-        mean = sum(in_threads(mean_softmax, parts))
-    return _CompiledMean.apply(logits, target, rho, gradient, mean)
+    arrays = scores, target.contiguous(), rho.contiguous(), gradient
+    job = MeanJob(*scores.shape, *[array.data_ptr() for array in arrays])
+    run_together(mean_worker(scores.dtype is torch.float64), job, scores.numel())
+    if job.finished < job.n_parts:
+        return None
+    return _CompiledMean.apply(logits, target, rho, gradient, job.mean)
 
 
 class _Context(Protocol):
@@ -101,16 +100,11 @@ class _CompiledMean(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: _Context,
-        logits: Tensor,
-        target: Tensor,
-        rho: Tensor,
-        gradient: Tensor,
-        value: float,
+        ctx: _Context, logits: Tensor, target: Tensor, rho: Tensor, gradient: Tensor, mean: float
     ) -> Tensor:
         ctx.save_for_backward(logits, target, rho)
         ctx.gradient = gradient
-        return torch.scalar_tensor(value, dtype=logits.dtype)
+        return torch.scalar_tensor(mean, dtype=logits.dtype, device=logits.device)
 
     @staticmethod
     def backward(ctx: _Context, upstream: Tensor) -> tuple[Tensor, None, None, None, None]:

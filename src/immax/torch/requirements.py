@@ -13,6 +13,7 @@ PRIVATE_NAMES = (
     "_C._are_functorch_transforms_active",
     "_C._functorch",
     "_C._get_tracing_state",
+    "_C._len_torch_dispatch_stack",
     "_C._nn.cross_entropy_loss",
     "compiler.is_compiling",
     "jit._trace.TracerWarning",

@@ -9,6 +9,7 @@ row that applies is taken:
 route             code                            when
 ================  ==============================  ==============================================
 QUICK_COMPILED    ``quick``, in Numba             ``IMMAXLoss`` without class weights, on a CPU,
+                                                  in single or double precision,
                                                   up to a million logits in a matrix, margins
                                                   that are known to be valid, labels that are
                                                   all classes, nothing traced; means with a
@@ -17,8 +18,9 @@ QUICK_FUNCTION    ``quick``, an autograd          the same without Numba, of 196
                   function                        more
 QUICK_OPERATIONS  ``quick``, in PyTorch           the same with fewer logits, without gradients,
                                                   and for other reductions
-COMPOSITE         ``composite.composite_loss``    under ``torch.compile``, ``torch.export`` and
-                                                  the transforms of ``torch.func``
+COMPOSITE         ``composite.composite_loss``    under ``torch.compile``, ``torch.export``, the
+                                                  transforms of ``torch.func`` and modes of
+                                                  dispatch
 CROSS_ENTROPY     ``F.cross_entropy``             margins whose values are all one
 COMPOSITE         ``composite.composite_loss``    no gradient in the logits, or one in the table
                                                   or the class weights; label smoothing; small
@@ -43,16 +45,19 @@ from immax.compiled import has_numba
 from immax.torch.checks import PLAIN_TENSORS, REDUCTIONS, are_classes, is_traced
 from immax.torch.column_checks import known_to_be_valid
 from immax.torch.table import Table
+from immax.torch.threads import has_openmp
 
 __all__ = ["Route", "choose_quick_route", "choose_route"]
 
 FEWEST_ENTRIES = 2**17  # below, a Python function in the graph costs more than it saves
 FEWEST_ENTRIES_OF_MANY_OPERATIONS = 2**13  # the same with a focal exponent or dropped classes
+QUICK_DTYPES = (torch.float32, torch.float64)  # others are computed in single precision
 MOST_QUICK = 2**20  # entries above which checks take no time compared with the loss
 FEWEST_OF_QUICK_FUNCTION = 3 * 2**16  # as FEWEST_ENTRIES
 FEWEST_OF_QUICK_COMPILED = 2**13  # below, it saves too little to be worth its compilation
-IN_PARALLEL = range(2**15, 2**18)  # entries of which many threads of PyTorch make short work
-FEW_THREADS = 2  # for which one of compiled code is quicker
+# Entries of which many threads of PyTorch make short work; few of them are no quicker than one
+# thread of compiled code, which has only that where it cannot share those of PyTorch.
+IN_PARALLEL, FEW_THREADS = range(2**15, 2**18), 2
 
 
 class Route(Enum):
@@ -93,8 +98,10 @@ def choose_quick_route(
     n, c = shape
     if (
         logits.dtype is not rho.dtype
+        or logits.dtype not in QUICK_DTYPES
         or not logits.is_cpu
         or type(logits) not in PLAIN_TENSORS
+        or logits.is_neg()
         or target.dtype is not torch.int64
         or target.shape != (n,)
         or not known_to_be_valid(rho, c)
@@ -105,11 +112,11 @@ def choose_quick_route(
         return None
     route = Route.QUICK_OPERATIONS
     if reduction == "mean" and logits.requires_grad and torch.is_grad_enabled():
-        in_parallel = entries in IN_PARALLEL and torch.get_num_threads() > FEW_THREADS
+        in_parallel = (
+            entries in IN_PARALLEL and torch.get_num_threads() > FEW_THREADS and not has_openmp()
+        )
         if entries >= FEWEST_OF_QUICK_COMPILED and not in_parallel and has_numba():
-            from immax.compiled.softmax import are_classes as are_classes_compiled
-
-            return Route.QUICK_COMPILED if are_classes_compiled(target.numpy(), c) else None
+            return Route.QUICK_COMPILED  # which checks the labels itself
         if entries >= FEWEST_OF_QUICK_FUNCTION:
             route = Route.QUICK_FUNCTION
     return route if are_classes(target, c) else None
