@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from immax import BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
+from immax.decisions import DecisionClassifierCV
 from immax.validation import check_no_path, class_codes
 
 LABELS = {
@@ -41,12 +42,15 @@ def test_numbers_with_fractions_are_refused():
         class_codes(np.array([0.5, 1.5, 2.25]))
 
 
-@pytest.mark.parametrize("kind", [IMMAXClassifier, BaselineClassifier, IMMAXClassifierCV])
+@pytest.mark.parametrize("kind", [IMMAXClassifier, BaselineClassifier, IMMAXClassifierCV, IMMAXSVC])
 @pytest.mark.parametrize("path", ["folder", Path("folder")])
 def test_a_path_is_no_table(kind, path):
-    refused = "'folder'.*IMMAXClassifierCV" if kind is BaselineClassifier else "folder"
-    with pytest.raises((TypeError, FileNotFoundError), match=refused):
+    reads_files = kind in (IMMAXClassifier, IMMAXClassifierCV)
+    refused = "folder" if reads_files else "'folder'.*IMMAXClassifierCV can be fitted"
+    with pytest.raises(FileNotFoundError if reads_files else TypeError, match=refused):
         kind().fit(path, "y")
+    with pytest.raises(TypeError, match=r"'folder'.*IMMAXClassifierCV can be fitted"):
+        DecisionClassifierCV(IMMAXClassifier(), "f1").fit(path, "y")
     model = kind().fit(np.arange(40.0)[:, None], np.arange(40) % 3 > 0)
     with pytest.raises(TypeError, match="got the path 'folder'"):
         model.predict(path)

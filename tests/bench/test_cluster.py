@@ -44,6 +44,20 @@ def test_one_store_for_all_workers(tmp_path, scheduler):
     spread.close()
 
 
+def one(*_):
+    return 1
+
+
+def test_every_worker_has_a_task(tmp_path, monkeypatch):
+    monkeypatch.setattr("immax.bench.cluster._run_here", one)
+    store = Store(tmp_path / "spread.db", PLAN)
+    with distributed.LocalCluster(
+        n_workers=7, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        assert run_on_cluster(store, cluster.scheduler_address) == 7
+    store.close()
+
+
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
     monkeypatch.setattr("immax.bench.cluster.CONNECT", 0.5)
     store = Store(tmp_path / "spread.db", PLAN)

@@ -104,3 +104,45 @@ def test_the_number_of_iterations_is_limited(certified):
     assert descent.n_iter == 3
     assert not descent.converged
     assert (descent.solution().gap is None) == (not certified)
+
+
+def joint_quadratic(centre, hessian):
+    """Return a function of (1, d) parameters whose bias is coupled with the weights."""
+
+    def function(theta):
+        away = (theta - centre).ravel()
+        return 0.5 * float(away @ hessian @ away) + 1, (hessian @ away)[None]
+
+    return function
+
+
+def test_biases_that_conceal_the_gap_are_settled():
+    hessian = np.eye(3)
+    hessian[0, 2] = hessian[2, 0] = 1e-3
+    function = joint_quadratic(np.array([[0.0, 0.0, 2.0]]), hessian)
+    # The weights are at their best from the start. The preconditioner expects a steep bias.
+    slow = np.array([1.0, 1.0, 0.01])
+    start = np.array([[0.0, 0.0, 1.99]])
+    descent = Descent([start], 0.5, True, lambda g: g * slow, Stopping(), np.dtype(np.float64))
+    answer(descent, function)
+    steps = []
+    while not descent.done:
+        (trial,) = descent.trials()
+        steps.append(trial)
+        value, gradient = function(trial.theta)
+        asked = hessian[2:, 2:].copy() if trial.bias_curvature else 0.0
+        descent.receive([value], [gradient], [asked])
+    assert descent.converged
+    full, settling = steps
+    assert full.shift is None
+    assert settling.parents == ((full.name, 1.0),)
+    assert full.name in settling.kept
+    np.testing.assert_allclose(settling.theta - full.theta, [[0, 0, settling.shift[0]]], atol=1e-12)
+    assert descent.theta[0, 2] == pytest.approx(2, abs=1e-5)
+
+
+def test_without_certificates_biases_are_not_asked_about():
+    for stopping in (Stopping(certified=False), Stopping(convex=False)):
+        descent = Descent([np.zeros((1, 2))], 0.5, True, identity, stopping, np.dtype(np.float64))
+        answer(descent, quadratic(np.full((1, 2), 1e-4), np.ones((1, 2))))
+        assert descent.done or not descent.trials()[0].bias_curvature

@@ -27,7 +27,7 @@ def test_values_and_derivatives(c, sparse_rows, name, monkeypatch):
     cells = (Cell(losses[0]), Cell(losses[1], 2))
     trials = [
         Trial(rng.normal(size=(k, 9)), 0, curvature=True),
-        Trial(rng.normal(size=(k, 9)), 1, diagonal=True),
+        Trial(rng.normal(size=(k, 9)), 1, diagonal=True, bias_curvature=True),
         Trial(rng.normal(size=(k, 9)), 1, gradient=False),
     ]
     found = evaluate(part, Objective(cells, True, name), trials)
@@ -47,6 +47,11 @@ def test_values_and_derivatives(c, sparse_rows, name, monkeypatch):
         if trial.diagonal:
             expected = np.diagonal(hessian(problem, problem.risk.curvature(scores)))
             np.testing.assert_allclose(found.hessians[place].ravel(), expected, atol=1e-12)
+        if trial.bias_curvature:
+            expected = problem.risk.curvature(scores).total()
+            np.testing.assert_allclose(found.bias_hessians[place], expected, atol=1e-12)
+        else:
+            assert found.bias_hessians[place] == 0.0
 
 
 def test_scores_that_are_known_need_no_product(monkeypatch):
@@ -57,9 +62,16 @@ def test_scores_that_are_known_need_no_product(monkeypatch):
     a, b = np.random.default_rng(0).normal(size=(2, 1, 9))
     evaluate(part, objective, [Trial(a, name="a"), Trial(b, name="b")])
     between = Trial(0.7 * a + 0.3 * b, gradient=False, parents=(("a", 0.7), ("b", 0.3)))
+    bias = np.append(np.zeros(8), 0.4)
+    shifted = Trial(a + bias, gradient=False, parents=(("a", 1.0),), shift=bias[-1:])
     with monkeypatch.context() as patch:
         patch.setattr(RowPart, "products", None)
-        known = evaluate(part, objective, [between])
+        known = evaluate(part, objective, [between, shifted])
     part.known.clear()  # as after the loss of a worker
-    anew = evaluate(part, objective, [between])
+    anew = evaluate(part, objective, [between, shifted])
     assert known.values == pytest.approx(anew.values)
+    evaluate(part, objective, [Trial(a, name="a")])
+    evaluate(part, objective, [Trial(b, name="b", kept=("a",))])
+    assert set(part.known) == {"a", "b"}
+    evaluate(part, objective, [Trial(b, name="c")])
+    assert set(part.known) == {"c"}

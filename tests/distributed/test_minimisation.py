@@ -81,6 +81,26 @@ def test_wide_rows_have_the_diagonal_of_all_of_them(monkeypatch):
     assert problem.parts.n_rounds < 25
 
 
+def test_shorter_steps_need_no_products(monkeypatch):
+    X, y = rows(2, 2000)
+    loss = IMMAXRows("logistic", "auto", np.ones(2), np.full(2, 1 / 2000))
+    parts = LocalParts(parts_of(X, y, 1500))
+    every = np.arange(0, 2000, 5)
+    sample = RowPart(X[every], y[every], np.full(every.size, 5.0), every)
+    monkeypatch.setattr(  # so that the first steps are too long
+        minimisation, "sampled_preconditioner", lambda *_: lambda gradient: 1000 * gradient
+    )
+    products, inner = [], RowPart.products
+    monkeypatch.setattr(
+        RowPart, "products", lambda part, W: products.append(len(W)) or inner(part, W)
+    )
+    problem = PartsProblem(parts, sample, loss, 1e-2, True)
+    found = minimise(problem, "lbfgs", Stopping(1e-6))
+    assert found.converged
+    assert found.n_iter < parts.n_rounds - 1  # there were shorter steps
+    assert max(products) == 1
+
+
 def test_many_problems_in_the_same_rounds():
     X, y = rows(2, 2000)
     parts = LocalParts(parts_of(X, y, 700))

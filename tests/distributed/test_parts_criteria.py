@@ -60,7 +60,7 @@ def test_log_losses():
     ("changes", "message"),
     [
         ({"scoring": "roc_auc_ovr"}, "needs the predictions of all rows in one place"),
-        ({"aim": "f1_macro"}, r"DecisionClassifierCV\(model.to_local\(\), aim"),
+        ({"aim": "f1_macro"}, r"DecisionClassifierCV\(model, aim"),
         ({"scoring": ["accuracy", "f1_macro"], "refit": "accuracy"}, "one metric"),
     ],
 )

@@ -12,6 +12,7 @@ from immax.distributed.samples import (
     draw_rows,
     exact_preconditioner,
     join_rows,
+    most_wide_entries,
     sampled_preconditioner,
     sampled_problem,
     sampled_start,
@@ -32,6 +33,13 @@ def test_rare_classes_are_sampled_more():
     assert fewer.max() == pytest.approx(1e-4)
     # The entries of a wide table are limited.
     assert sampling_rates(np.array([5e5, 5e5]), 10**6, 10**10, 10).max() == pytest.approx(4e-4)
+
+
+def test_samples_of_very_wide_rows_are_smaller():
+    enough = most_wide_entries(10**6, 40 * 10**6, 5000)
+    assert most_wide_entries(10**6, 40 * 10**6, 20_000) == enough // 4
+    assert most_wide_entries(10_000, 1000, 5000) == enough // 4
+    assert most_wide_entries(0, 0, 5000) == enough // 4
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])

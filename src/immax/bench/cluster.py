@@ -63,10 +63,7 @@ def run_on_cluster(
     except (OSError, ValueError) as error:
         raise WrongCall(f"no Dask scheduler answers at {scheduler!r}: {error}") from error
     with client:
-        threads = {
-            address: int(worker["nthreads"])
-            for address, worker in client.scheduler_info()["workers"].items()
-        }
+        threads = client.nthreads()  # scheduler_info() of some versions lists five
         if not threads:
             raise WrongCall(f"the Dask scheduler at {scheduler!r} has no workers")
         shares = _shares(limit, sum(threads.values()))

@@ -38,6 +38,7 @@ from immax.routing import (
     routing_enabled,
     split_metadata,
 )
+from immax.validation import check_no_path
 
 __all__ = ["DecisionClassifierCV"]
 
@@ -173,6 +174,7 @@ class DecisionClassifierCV(
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        check_no_path(X)
         X, y = indexable(X, y)
         if not _num_samples(X):
             raise ValueError("found 0 samples, while a minimum of 1 is required")

@@ -20,6 +20,7 @@ SUFFICIENT = 1e-4  # the share of the slope that a step must decrease the object
 SHORTER = (0.5, 0.2, 0.05, 0.01)  # shares of a step that was too long, tried in one round
 MAX_REFUSALS = 6
 BOUND_FACTOR = 30.0  # tolerances that the gap may be where only the decrease must be small
+NEAR = 1000.0  # tolerances that the gap of the weights may be when that of the biases counts
 
 
 class Stopping(NamedTuple):
@@ -32,12 +33,13 @@ class Stopping(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Parameters, the objective and its gradient, and the name of the scores."""
+    """Parameters, the objective and its derivatives, and the name of the scores."""
 
     theta: Array
     value: float
     gradient: Array
     name: str
+    bias_hessian: Array | None = None  # (k, k), where it was asked for
 
 
 class Descent:
@@ -46,6 +48,10 @@ class Descent:
     ``trials`` are the parameters at which the risk is wanted, and ``receive`` takes the answers.
     A question is a full step with its gradient or, where the last step was too long, several
     shorter ones without. So many problems can be solved in the same rounds.
+
+    The duality gap counts the slopes of the biases, but the squared slopes of the weights. Where
+    the biases alone are in the way of a certificate, the next step is a Newton step of theirs,
+    which needs no products with the features for its scores.
 
     Parameters
     ----------
@@ -85,6 +91,7 @@ class Descent:
         self._point: Point | None = None
         self._direction: Array = self._starts[0]
         self._length = 1.0
+        self._of_biases = False  # whether the direction is a step of the biases alone
         self._shorter: tuple[float, ...] = ()
         self._ahead: str | None = None  # the name of the scores of the full step
         self._refusals = 0
@@ -143,12 +150,22 @@ class Descent:
                 for length in self._shorter
             ]
         else:
-            theta = point.theta + self._length * self._direction
-            parents = () if self._ahead is None else self._between(self._length)
-            self._asked = [
-                Trial(theta, self._cell, name=next(self._names), parents=parents),
-            ]
+            self._asked = [self._full_step(point)]
         return self._asked
+
+    def _full_step(self, point: Point) -> Trial:
+        parents, shift = self._between(self._length), None
+        if self._of_biases and not parents:
+            parents, shift = ((point.name, 1.0),), self._length * self._direction[:, -1]
+        return Trial(
+            point.theta + self._length * self._direction,
+            self._cell,
+            bias_curvature=self._left_to_biases(NEAR),
+            name=next(self._names),
+            parents=parents,
+            shift=shift,
+            kept=(point.name,),
+        )
 
     def _between(self, length: float) -> tuple[tuple[str, float], ...]:
         """Return the scores at a share of the full step as a combination of those of its ends."""
@@ -156,7 +173,12 @@ class Descent:
             return ()
         return ((self._point.name, 1 - length), (self._ahead, length))
 
-    def receive(self, values: Sequence[float], gradients: Sequence[Array | float]) -> None:
+    def receive(
+        self,
+        values: Sequence[float],
+        gradients: Sequence[Array | float],
+        bias_hessians: Sequence[Array | float] = (),
+    ) -> None:
         """Take the risks, and their gradients, at the parameters that ``trials`` returned.
 
         Parameters
@@ -165,6 +187,8 @@ class Descent:
             The risks, without the penalty.
         gradients : sequence of ndarray or float
             Their gradients; what was not asked for is ignored.
+        bias_hessians : sequence of ndarray or float, optional
+            Their Hessians in the biases.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             totals = [
@@ -178,7 +202,8 @@ class Descent:
             elif self._shorter:
                 self._choose_length(totals)
             else:
-                self._judge_step(totals[0], gradients[0])
+                bias_hessian = bias_hessians[0] if bias_hessians else 0.0
+                self._judge_step(totals[0], gradients[0], bias_hessian)
 
     def _penalty(self, theta: Array) -> float:
         W = theta[:, :-1] if self._intercept else theta
@@ -190,12 +215,20 @@ class Descent:
             full[:, -1] = 0
         return np.asarray(full + gradient)
 
-    def _move(self, trial: Trial, value: float, gradient: Array | float) -> None:
+    def _move(
+        self,
+        trial: Trial,
+        value: float,
+        gradient: Array | float,
+        bias_hessian: Array | float = 0.0,
+    ) -> None:
         full = self._full_gradient(trial, gradient)
         if self._point is not None:
-            self._memory.update(trial.theta - self._point.theta, full - self._point.gradient)
+            if not self._of_biases:  # else the scale of the weights would be that of the biases
+                self._memory.update(trial.theta - self._point.theta, full - self._point.gradient)
             self.n_iter += 1
-        self._point = Point(trial.theta, value, full, trial.name or "")
+        known = bias_hessian if isinstance(bias_hessian, np.ndarray) else None
+        self._point = Point(trial.theta, value, full, trial.name or "", known)
         self._refusals = 0
         self._head_on()
 
@@ -210,6 +243,7 @@ class Descent:
             self._direction = self._memory.direction(point.gradient)
             slope = float(np.vdot(point.gradient, self._direction))
         self._slope, self._length, self._shorter, self._ahead = slope, 1.0, (), None
+        self._of_biases = False
         size, decrease, tol = abs(point.value), -0.5 * slope, self._stopping.tol
         exhausted = decrease <= 0.5 * self._eps * size
         if self._stopping.certified:
@@ -223,16 +257,44 @@ class Descent:
         if self.converged or exhausted or self.n_iter >= self._stopping.max_iter:
             self.converged = self.converged or self._within_rounding(exhausted)
             self.done = True
+        elif point.bias_hessian is not None and self._left_to_biases(1.0):
+            self._settle_biases(point, point.bias_hessian)
+
+    def _settle_biases(self, point: Point, hessian: Array) -> None:
+        """Let the next step be the Newton step of the biases, if it decreases the objective."""
+        if not np.isfinite(hessian).all():
+            return
+        slopes = point.gradient[:, -1]
+        # The risk may be constant along a direction in class space.
+        inverse = np.linalg.pinv(hessian, rcond=len(hessian) * self._eps, hermitian=True)
+        move = -inverse @ slopes
+        slope = float(slopes @ move)
+        if -0.5 * slope <= 0.5 * self._eps * abs(point.value):
+            return
+        self._direction = np.zeros_like(point.theta)
+        self._direction[:, -1] = move
+        self._slope, self._of_biases = slope, True
 
     def _within_rounding(self, exhausted: bool) -> bool:
         assert self._point is not None
         reachable = 3 * self._eps**0.5 * abs(self._point.value)
         return exhausted and (not self._stopping.convex or self._bound(self._point) <= reachable)
 
+    def _weights_bound(self, point: Point) -> float:
+        """Return the duality gap for the best biases, if these are the best."""
+        W = point.gradient[:, :-1] if self._intercept else point.gradient
+        return float(np.vdot(W, W)) / (4 * self._lam)
+
+    def _left_to_biases(self, tolerances: float) -> bool:
+        """Return whether a certificate is so close by the weights that the biases count."""
+        point, stopping = self._point, self._stopping
+        if point is None or not (self._intercept and stopping.certified and stopping.convex):
+            return False
+        return self._weights_bound(point) <= tolerances * stopping.tol * abs(point.value)
+
     def _bound(self, point: Point) -> float:
         """Return the duality gap; the slope of the biases is counted as in ``Certifier``."""
-        W = point.gradient[:, :-1] if self._intercept else point.gradient
-        gap = float(np.vdot(W, W)) / (4 * self._lam)
+        gap = self._weights_bound(point)
         if self._intercept:
             slopes, biases = np.abs(point.gradient[:, -1]), np.abs(point.theta[:, -1])
             gap += float(slopes @ (1 + biases))
@@ -242,7 +304,9 @@ class Descent:
         assert self._point is not None
         return bool(value <= self._point.value + SUFFICIENT * length * self._slope)
 
-    def _judge_step(self, value: float, gradient: Array | float) -> None:
+    def _judge_step(
+        self, value: float, gradient: Array | float, bias_hessian: Array | float
+    ) -> None:
         point, trial = self._point, self._asked[0]
         assert point is not None
         lower = self._is_lower(value, self._length)
@@ -251,7 +315,7 @@ class Descent:
             here = float(np.vdot(self._full_gradient(trial, gradient), self._direction))
             lower = here <= -0.8 * self._slope
         if lower:
-            self._move(trial, value, gradient)
+            self._move(trial, value, gradient, bias_hessian)
             return
         self._refusals += 1
         if self._refusals > MAX_REFUSALS:

@@ -40,8 +40,11 @@ class Trial(NamedTuple):
     gradient: bool = True
     curvature: bool = False  # whether the Hessian is wanted
     diagonal: bool = False  # whether its diagonal is
+    bias_curvature: bool = False  # whether the Hessian in the biases is
     name: str | None = None  # under which its scores are kept
     parents: tuple[tuple[str, float], ...] = ()  # of whose scores they are a combination
+    shift: Array | None = None  # (k,), to be added to that combination
+    kept: tuple[str, ...] = ()  # whose scores are kept besides
 
 
 class Evaluation(NamedTuple):
@@ -50,6 +53,7 @@ class Evaluation(NamedTuple):
     values: tuple[float, ...]
     gradients: tuple[Array | float, ...]  # (k, width); 0.0 where none was asked for
     hessians: tuple[Array | float, ...]  # (k * width, k * width) or (k, width); likewise
+    bias_hessians: tuple[Array | float, ...]  # (k, k); likewise
 
 
 def evaluate(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> Evaluation:
@@ -73,12 +77,15 @@ def evaluate(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> Ev
         np.zeros(trial.theta.shape) if trial.gradient else 0.0 for trial in trials
     ]
     hessians: list[Array | float] = [0.0] * len(trials)
+    bias_hessians: list[Array | float] = [0.0] * len(trials)
     outputs = sum(len(trial.theta) for trial in trials)
     with np.errstate(over="ignore", invalid="ignore"):
         for block in [part] if objective.name else part.blocks(outputs):
             scores = _scores(block, objective, trials)
-            _add_block(block, objective, trials, scores, values, gradients, hessians)
-    return Evaluation(tuple(values.tolist()), tuple(gradients), tuple(hessians))
+            _add_block(block, objective, trials, scores, values, gradients, hessians, bias_hessians)
+    return Evaluation(
+        tuple(values.tolist()), tuple(gradients), tuple(hessians), tuple(bias_hessians)
+    )
 
 
 def _scores(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> list[Array]:
@@ -93,6 +100,8 @@ def _scores(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> lis
             combined = sum(
                 share * own for share, own in zip(shares, known, strict=True) if own is not None
             )
+            if trial.shift is not None:
+                combined = combined + trial.shift.astype(part.X.dtype)[:, None]
         found.append(None if combined is None else np.asarray(combined))
     missing = [place for place, own in enumerate(found) if own is None]
     if missing:
@@ -109,8 +118,9 @@ def _scores(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> lis
     scores = [own for own in found if own is not None]
     if objective.name:
         named = {trial.name: own for trial, own in zip(trials, scores, strict=True) if trial.name}
-        parents = {name for trial in trials for name, _ in trial.parents}
-        kept = {name: own for name, own in part.known.items() if name in parents}
+        wanted = {name for trial in trials for name, _ in trial.parents}
+        wanted.update(name for trial in trials for name in trial.kept)
+        kept = {name: own for name, own in part.known.items() if name in wanted}
         part.remember({**kept, **named})
     return scores
 
@@ -123,6 +133,7 @@ def _add_block(
     values: Array,
     gradients: list[Array | float],
     hessians: list[Array | float],
+    bias_hessians: list[Array | float],
 ) -> None:
     residuals, places = [], []
     for place, (trial, own) in enumerate(zip(trials, scores, strict=True)):
@@ -143,6 +154,9 @@ def _add_block(
             curvature = np.maximum(risk.curvature(own.T).diagonal(), 0)
             diagonal = risk_diagonal(part.X, curvature, objective.fit_intercept)
             hessians[place] = hessians[place] + diagonal.astype(np.float64)
+        if trial.bias_curvature:
+            total = risk.curvature(own.T).total().astype(np.float64)
+            bias_hessians[place] = bias_hessians[place] + total
     if not residuals:
         return
     products = part.transposed_products(np.concatenate(residuals))

@@ -35,7 +35,7 @@ def fit_files(local: Any, kind: type[Any], path: object, target: object, weight:
     local : estimator
         The estimator to be fitted. Callbacks, and what a warm start needs, go with it.
     kind : type
-        The class that streams, which has the same parameters.
+        The class that streams, which has all parameters that it reads.
     path : str or Path
         The file or folder.
     target : str
@@ -43,7 +43,7 @@ def fit_files(local: Any, kind: type[Any], path: object, target: object, weight:
     weight : str or None
         The column of the sample weights.
     """
-    streamed = kind(**local.get_params(deep=False))
+    streamed = kind()
     vars(streamed).update(vars(local))
     _take_attributes(local, streamed.fit(path, target, weight))
 

@@ -101,7 +101,7 @@ def minimise(
             start = np.zeros_like(start)
             descent = descend(start)
             continue
-        descent.receive(found.values, found.gradients)
+        descent.receive(found.values, found.gradients, found.bias_hessians)
         if not due or descent.done or not trials[0].gradient:
             continue
         if exact:
@@ -155,5 +155,7 @@ def run_rounds(
         begin = 0
         for descent, own in zip(active, asked, strict=True):
             places = slice(begin, begin + len(own))
-            descent.receive(found.values[places], found.gradients[places])
+            descent.receive(
+                found.values[places], found.gradients[places], found.bias_hessians[places]
+            )
             begin += len(own)

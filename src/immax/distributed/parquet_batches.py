@@ -137,7 +137,7 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
     Raises
     ------
     WrongCall
-        If a column is missing, or is not a column of numbers.
+        If a column is missing, is not a column of numbers, or is named twice.
     TypeError
         If a column is not given by its name.
     """
@@ -146,6 +146,8 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
             raise TypeError(
                 f"{given} must be the name of a column of {path}; got {type(name).__name__}"
             )
+    if sample_weight == target:
+        raise WrongCall(f"y and sample_weight must be different columns; got {target!r} for both")
     files = list_parquet_files(path)
     schemas = _read_schemas(files)
     folder = Path(path)

@@ -176,6 +176,7 @@ class PartedIMMAXCV(IMMAXClassifierCV):
             return model
 
         self.best_estimator_ = self.probability_estimator_ = fitted(self.best_index_)
+        self.probability_calibration_ = None  # smooth losses have a link
         cells = table.cells[self.best_index_], table.cells[self.probability_index_]
         if cells[0][:2] != cells[1][:2]:
             self.probability_estimator_ = fitted(self.probability_index_)

@@ -100,7 +100,8 @@ def parts_criterion(
             raise ValueError(
                 f"the rule for the aim {criterion.aim.name!r} has to be fitted to all held-out "
                 "rows in one place: search by 'accuracy', 'balanced_accuracy', 'neg_log_loss' or "
-                "costs, then DecisionClassifierCV(model.to_local(), aim, cv='prefit')"
+                "costs, then DecisionClassifierCV(model, aim, cv='prefit') with the fitted model, "
+                "or to_local() of one on Dask"
             )
         return PartsCriterion(purpose, [rule], False)
     if not (isinstance(wishes.scoring, str) or wishes.scoring is None) or (

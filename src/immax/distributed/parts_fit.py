@@ -16,9 +16,9 @@ from immax.distributed.row_losses import RowLoss
 from immax.distributed.row_part import RowPart
 from immax.distributed.samples import (
     MAX_ENTRIES,
-    MAX_WIDE_ENTRIES,
     draw_rows,
     join_rows,
+    most_wide_entries,
     sampling_rates,
 )
 from immax.solvers.preconditioners import MAX_SPARSE_FEATURES
@@ -108,7 +108,7 @@ def prepare_parts(
     parts = raw.encoded(Encoding(summary.labels, firsts, dtype, n_folds, seed))
     outputs = 1 if len(labels) == 2 else len(labels)
     wide = summary.sparse and d > MAX_SPARSE_FEATURES
-    most = MAX_WIDE_ENTRIES if wide else MAX_ENTRIES
+    most = most_wide_entries(rows, summary.entries, d) if wide else MAX_ENTRIES
     rates = sampling_rates(counts, rows, summary.entries, outputs * (d + 1), most)
     drawn = parts.reduce(draw_rows, rates, n_folds, seed)
     parts.n_rounds += raw.n_rounds

@@ -26,6 +26,7 @@ __all__ = [
     "draw_rows",
     "exact_preconditioner",
     "join_rows",
+    "most_wide_entries",
     "sampled_preconditioner",
     "sampled_start",
     "sampling_rates",
@@ -37,6 +38,7 @@ MIN_ROWS, MAX_ROWS = 20_000, 100_000
 ROWS_PER_SAMPLED, MAX_SHARE = 10, 50_000  # more rows are sampled where there are many: fewer rounds
 MAX_ENTRIES = 4_000_000  # stored entries of the sample
 MAX_WIDE_ENTRIES = 1_000_000  # where it gives a start, and all rows the preconditioner
+ROWS_PER_WIDE_FEATURE = 5  # below which a start is rough, and that of a quarter does as well
 MAX_EXACT = 300  # parameters for which the Hessian is formed
 ROUGH_TOL = 1e-3  # of the fit to the sample, which is as far from the fit to all rows
 
@@ -86,6 +88,23 @@ def sampling_rates(
             break
         level = (wanted - rows[small].sum()) / (~small).sum()
     return np.minimum(1.0, level / rows)
+
+
+def most_wide_entries(n_rows: int, n_entries: int, n_features: int) -> int:
+    """Return the number of stored entries that a sample of wide sparse rows may have.
+
+    Parameters
+    ----------
+    n_rows, n_entries, n_features : int
+        The numbers of rows, of their stored entries, and of features.
+
+    Returns
+    -------
+    int
+    """
+    rows = min(1.0, MAX_WIDE_ENTRIES / max(n_entries, 1)) * n_rows
+    enough = rows >= ROWS_PER_WIDE_FEATURE * n_features
+    return MAX_WIDE_ENTRIES if enough else MAX_WIDE_ENTRIES // 4
 
 
 def draw_rows(part: RowPart, rates: Vector, n_folds: int, seed: int) -> SampledRows:

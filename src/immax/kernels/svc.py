@@ -28,7 +28,7 @@ from immax.kernels.parameters import KernelLike, check_parameters
 from immax.kernels.samples import build_samples, kernel_norms
 from immax.margins import class_radii, resolve_margins
 from immax.plain_rules import by_score
-from immax.validation import Sample, training_sample
+from immax.validation import Sample, check_no_path, training_sample
 
 __all__ = ["IMMAXSVC"]
 
@@ -221,6 +221,7 @@ class IMMAXSVC(
     def _fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         options = self._options()
         check_parameters(self.kernel, self.gamma, self.multiclass, options, self.C, self.lam)
+        check_no_path(X)
         given = X
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X, checked = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
@@ -314,6 +315,7 @@ class IMMAXSVC(
 
     def _scores(self, X: Features) -> Array:
         check_is_fitted(self)
+        check_no_path(X)
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X = validate_data(self, X, accept_sparse=sparse_ok, dtype=np.float64, reset=False)
         if self.kernel == "precomputed":

@@ -39,7 +39,7 @@ __all__ = ["FoldPipelines", "StreamedTable", "open_streamed"]
 
 INFERRED_ROWS = 20_000  # from which kinds of columns are inferred
 SKETCHED_CELLS = 200_000  # of the numbers of a table whose medians are exact
-LEAST_CAPACITY = 1000  # of the sketch of a column
+LEAST_CAPACITY = 250  # of the sketch of a column, of which every fold has one
 BATCH_CELLS = 500_000  # of a batch of rows
 
 
