@@ -3,10 +3,9 @@
 All minimise the same objective: ``lam ||W||_1 + mean logistic loss`` with free biases (equal
 margins). Each solver is run with ever smaller tolerances; its first run that ends within a
 relative 1e-6 of the lowest objective of all solvers counts, and is repeated in turn with the
-others. Compilation is not timed: every library has fitted a small problem before. A path is 50
-values of lam from lam_max to lam_max / 1000, each solver with its own way of warm starts and with
-the tolerance that it needed at lam_max / 100. Times are CPU seconds of one thread, so that other
-work on the machine does not count.
+others. Compilation is not timed: every library has fitted a small problem before. Times are CPU
+seconds of one thread, so that other work on the machine does not count. ``sparse_paths.py``
+compares whole paths.
 
 scikit-learn's liblinear penalises the intercept; with intercept_scaling=100 hardly. celer has no
 intercept, so it gets a column of ones that is hardly penalised, if its weights allow that, and is
@@ -15,8 +14,8 @@ saga alone; none of the peers ties the coefficients of a feature over the classe
 model, so the group penalty is reported without a peer. glum forms a square matrix of all features,
 and is left out above 5,000 of them.
 
-    python benchmarks/sparse_models.py [--shapes wide tall …] [--ratios 10 100 1000] [--paths]
-        [--memory] [--limit 30] [--without saga …]
+    python benchmarks/sparse_models.py [--shapes wide tall …] [--ratios 10 100 1000] [--memory]
+        [--limit 30] [--without saga …]
 
 skglm, celer and glum are used if they are installed.
 """
@@ -42,7 +41,7 @@ from sklearn.linear_model import LogisticRegression
 
 from immax import IMMAXClassifier
 from immax.losses import LossSpec
-from immax.paths import lam_max, path
+from immax.paths import lam_max
 
 TARGET = 1e-6  # relative to the lowest objective
 LIMIT = 30.0  # CPU seconds: a solver that takes longer is not run with a smaller tolerance
@@ -136,7 +135,7 @@ def immax_fit(X: Any, y: np.ndarray, lam: float, tol: float) -> tuple[np.ndarray
     return model.coef_, model.intercept_
 
 
-def _sklearn(solver: str) -> Fit:
+def sklearn_fit(solver: str) -> Fit:
     def fit(X: Any, y: np.ndarray, lam: float, tol: float) -> tuple[np.ndarray, np.ndarray]:
         options = {"intercept_scaling": 100.0} if solver == "liblinear" else {}
         model = LogisticRegression(
@@ -185,8 +184,8 @@ def glum_fit(X: Any, y: np.ndarray, lam: float, tol: float) -> tuple[np.ndarray,
 def peers(X: Any, y: np.ndarray) -> dict[str, Fit]:
     """Return the solvers that minimise this objective."""
     if y.max() > 1:
-        return {"saga": _sklearn("saga")}
-    found: dict[str, Fit] = {"liblinear": _sklearn("liblinear"), "saga": _sklearn("saga")}
+        return {"saga": sklearn_fit("saga")}
+    found: dict[str, Fit] = {"liblinear": sklearn_fit("liblinear"), "saga": sklearn_fit("saga")}
     others = {"skglm": skglm_fit, "celer": celer_fit, "glum": glum_fit}
     if X.shape[1] > MOST_FOR_GLUM:
         del others["glum"]
@@ -217,8 +216,8 @@ def compare(
     strongest: float,
     limit: float,
     without: list[str],
-) -> dict[str, float]:
-    """Print the times of all solvers at one lam, and return the tolerances they needed."""
+) -> None:
+    """Print the times of all solvers at one lam."""
     lam = strongest / ratio
     coef, intercept = immax_fit(X, y, lam, 1e-8)
     best = objective(X, y, coef, intercept, lam)
@@ -262,94 +261,6 @@ def compare(
         fastest = min(rivals, key=lambda name: rivals[name])
         ratio = first["immax"].seconds / rivals[fastest]
         print(f"    ratio to the fastest peer ({fastest}): {ratio:.2f}", flush=True)
-    return {name: run.tol for name, run in first.items()}
-
-
-def compare_paths(X: Any, y: np.ndarray, strongest: float, tols: dict[str, float]) -> None:
-    """Print the times of whole paths."""
-    lams = strongest * np.geomspace(1, 1e-3, 50)
-    times: dict[str, float] = {}
-
-    def ours() -> None:
-        path(
-            X,
-            y,
-            IMMAXClassifier(penalty="l1", margins="equal", tol=tols.get("immax", 1e-4)),
-            lams=lams,
-        )
-
-    def one_by_one(fit: Fit, tol: float) -> Callable[[], None]:
-        def run() -> None:
-            for lam in lams:
-                fit(X, y, float(lam), tol)
-
-        return run
-
-    tasks: dict[str, Callable[[], None]] = {"immax": ours}
-    if y.max() == 1:
-        if "liblinear" in tols:
-            tasks["liblinear"] = one_by_one(_sklearn("liblinear"), tols["liblinear"])
-        if "skglm" in tols:
-            tasks["skglm"] = lambda: _skglm_path(X, y, lams, tols["skglm"])
-        if "celer" in tols:
-            tasks["celer"] = lambda: _celer_path(X, y, lams, tols["celer"])
-        if "glum" in tols and not sparse.issparse(X):
-            tasks["glum"] = lambda: _glum_path(X, y, lams, tols["glum"])
-    for name, task in tasks.items():
-        start = time.process_time()
-        task()
-        times[name] = time.process_time() - start
-        print(f"    path of 50, {name:10}{times[name]:9.2f} s", flush=True)
-    rivals = {name: t for name, t in times.items() if name != "immax"}
-    if rivals:
-        fastest = min(rivals, key=lambda name: rivals[name])
-        ratio = times["immax"] / rivals[fastest]
-        print(f"    path ratio to the fastest peer ({fastest}): {ratio:.2f}", flush=True)
-
-
-def _skglm_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
-    from skglm.datafits import Logistic
-    from skglm.penalties import L1
-    from skglm.solvers import ProxNewton
-    from skglm.utils.jit_compilation import compiled_clone
-
-    signs = np.where(y == 1, 1.0, -1.0)
-    columns = sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
-    solver = ProxNewton(
-        tol=tol, fit_intercept=True, warm_start=True, max_iter=100, max_pn_iter=1000
-    )
-    datafit = compiled_clone(Logistic())
-    w = np.zeros(X.shape[1] + 1)
-    scores = np.zeros(X.shape[0])
-    for lam in lams:
-        penalty = compiled_clone(L1(float(lam)))
-        w = solver.solve(columns, signs, datafit, penalty, w, scores)[0]
-        scores = np.asarray(columns @ w[:-1]) + w[-1]
-
-
-def _celer_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
-    from celer import celer_path
-
-    ones = np.full((X.shape[0], 1), 1000.0)
-    wider = (
-        sparse.hstack([X, ones], format="csc")
-        if sparse.issparse(X)
-        else np.asfortranarray(np.hstack([X, ones]))
-    )
-    celer_path(wider, np.where(y == 1, 1.0, -1.0), "logreg", alphas=lams * len(y), tol=tol)
-
-
-def _glum_path(X: Any, y: np.ndarray, lams: np.ndarray, tol: float) -> None:
-    from glum import GeneralizedLinearRegressor
-
-    GeneralizedLinearRegressor(
-        family="binomial",
-        alpha_search=True,
-        alpha=list(lams),
-        l1_ratio=1,
-        gradient_tol=tol,
-        max_iter=1000,
-    ).fit(X, y)
 
 
 def warm_up(without: list[str]) -> None:
@@ -370,7 +281,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--ratios", nargs="+", type=float, default=[10, 100, 1000])
-    parser.add_argument("--paths", action="store_true", help="time whole paths too")
     parser.add_argument("--memory", action="store_true", help="measure the peak memory of our fits")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one fit of a peer")
     parser.add_argument("--without", nargs="+", default=[], help="peers to leave out")
@@ -392,7 +302,6 @@ def main() -> None:
             f"{shape}: {X.shape[0]:,} x {X.shape[1]:,}, {y.max() + 1} classes, {size:.0f} MiB",
             flush=True,
         )
-        tols: dict[str, float] = {}
         for ratio in arguments.ratios:
             if arguments.memory:
                 mib = peak_mib(lambda: immax_fit(X, y, strongest / ratio, 1e-6))  # noqa: B023
@@ -401,10 +310,7 @@ def main() -> None:
                     flush=True,
                 )
                 continue
-            found = compare(shape, X, y, ratio, strongest, arguments.limit, arguments.without)
-            tols |= found if ratio == 100 or not tols else {}
-        if arguments.paths and not arguments.memory:
-            compare_paths(X, y, strongest, tols)
+            compare(shape, X, y, ratio, strongest, arguments.limit, arguments.without)
 
 
 if __name__ == "__main__":

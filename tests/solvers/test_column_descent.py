@@ -10,7 +10,6 @@ from scipy import sparse
 from immax.penalties import ElasticNet, L1Norm
 from immax.solvers import solve, working_sets
 from immax.solvers.column_descent import column_step
-from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.local_models import Step, gram_step
 
 pytest.importorskip("numba")
@@ -37,7 +36,7 @@ def test_steps_agree_with_those_of_the_matrix(omega, c, intercept, thin):
     model = make_local_model(omega, c, intercept, order="F")
     expected = gram_step(model, 1e-11)
     if thin:
-        columns = FeatureColumns(sparse.csc_matrix(model.columns.X), model.columns.numbers)
+        columns = replace(model.columns, X=sparse.csc_matrix(model.columns.X))
         model = replace(model, columns=columns)
     step = column_step(model, 1e-11)
     best, start = model_value(model, expected), model_value(model, Step(model.z, 0.0))

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from immax.solvers import feature_columns
 from immax.solvers.feature_columns import take_columns
 
 
-@pytest.mark.parametrize("order", ["C", "F", "K"])
-@pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, sparse.csr_matrix])
+@pytest.mark.parametrize("order", ["F", "K"])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("k", [1, 3])
 def test_products(convert, order, k):
     rng = np.random.default_rng(0)
@@ -37,3 +38,36 @@ def test_all_columns_are_not_copied():
     X = np.ones((10, 3))
     assert take_columns(X, np.arange(3), "K").X is X
     assert take_columns(X, np.arange(3), "F").X.flags.f_contiguous
+
+
+def test_features_in_fortran_order_are_not_copied():
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(10, 5)))
+    columns = take_columns(X, np.array([1, 3]), "F")
+    assert columns.X is X
+    assert columns.places(np.array([3, 1])).tolist() == [3, 1]
+    assert take_columns(X, np.array([1, 3]), "K").X.shape == (10, 2)
+
+
+def test_copies_in_fortran_order_are_extended():
+    X = np.random.default_rng(0).normal(size=(400, 900))
+    first = take_columns(X, np.array([2, 5, 700]), "F")
+    more = take_columns(X, np.array([0, 5, 800]), "F", first)
+    assert more.room is first.room
+    assert more.numbers.tolist() == [2, 5, 700, 0, 800]
+    places = more.places(np.array([800, 0, 5]))
+    np.testing.assert_array_equal(more.X[:, places], X[:, [800, 0, 5]])
+    assert more.X.flags.f_contiguous
+    assert more.covers(np.array([0, 700]))
+    np.testing.assert_array_equal(first.X, X[:, [2, 5, 700]])
+
+
+def test_sparse_columns_are_taken_in_blocks_of_rows(monkeypatch):
+    X = sparse.random_array((501, 40), density=0.1, format="csr", rng=0)
+    X = sparse.csr_matrix(X)
+    numbers = np.array([0, 7, 8, 39])
+    for entries in (1, 100, 10**6):
+        monkeypatch.setattr(feature_columns, "CSC_ENTRIES", entries)
+        taken = take_columns(X, numbers, "K").X
+        assert taken.has_canonical_format
+        assert taken.indices.dtype == X.indices.dtype
+        np.testing.assert_array_equal(taken.toarray(), X.toarray()[:, numbers])

@@ -21,6 +21,7 @@ from immax.solvers import (
     solve,
     working_sets,
 )
+from immax.solvers.memory import Memory
 from immax.solvers.registry import select_solver
 
 GROUPS = np.array([0, 1, 1, 2, 0, 2])
@@ -246,3 +247,79 @@ def test_a_matrix_of_few_columns_is_used_again(loss, monkeypatch):
     monkeypatch.setattr(working_sets, "SAME_CURVATURE", 0.0)
     other = WorkingSets(tol=1e-9).solve(problem)
     np.testing.assert_allclose(found.theta, other.theta, atol=1e-4)
+
+
+def test_the_last_step_computes_a_matrix_of_its_own(monkeypatch):
+    X, y, weight = make_data(2, n=300, d=6)
+    problem = Problem(X, make_risk("ce", 2, y, weight), 1e-5, True, L1Norm())
+    exact = WorkingSets(tol=1e-13).solve(problem)
+    events = []
+    full_gram = local_models.FullGram.at.__func__
+    forget = working_sets._State.forget_matrix
+
+    def count(cls, columns, curvature):
+        events.append("matrix")
+        return full_gram(cls, columns, curvature)
+
+    def note(state):
+        events.append("last step")
+        forget(state)
+
+    monkeypatch.setattr(local_models.FullGram, "at", classmethod(count))
+    monkeypatch.setattr(working_sets._State, "forget_matrix", note)
+    for name in ("SAME_CURVATURE", "LEAST_GAIN"):  # else the matrix is kept
+        monkeypatch.setattr(working_sets, name, np.inf)
+    found = WorkingSets(tol=1e-13).solve(problem, exact.theta + 1e-4)
+    assert events[-2:] == ["last step", "matrix"]
+    np.testing.assert_allclose(found.theta, exact.theta, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("loss", ["ce", "immax", "exponential-sum"])
+def test_a_matrix_is_used_again_for_weighted_collinear_columns(loss, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 6))
+    y = (X[:, 0] - X[:, 1] + rng.logistic(size=4000) > 2).astype(int)
+    odd = 1e12 if dtype == np.float64 else 1e4
+    # Duplicated, constant, nearly collinear, and of another scale.
+    extra = [X[:, 0], np.ones(4000), X[:, 1] + 1e-7 * X[:, 2], odd * X[:, 3], np.zeros(4000)]
+    X = np.column_stack([X, *extra]).astype(dtype)
+    weight = rng.exponential(size=4000) * (rng.random(4000) < 0.8)
+    weight = (weight / weight.sum()).astype(dtype)
+    problem = Problem(X, make_risk(loss, 2, y, weight), 1e-4, True, L1Norm())
+    tol, memory = (1e-8 if dtype == np.float64 else 1e-3), Memory()
+    before = WorkingSets(tol=tol).solve(replace(problem, lam=1e-3), memory=memory)
+    found = WorkingSets(tol=tol).solve(problem, before.theta, memory)
+    assert found.gap <= max(1e-6, 2 * tol) * found.objective
+    assert found.objective == pytest.approx(problem.objective(found.theta), rel=100 * tol)
+
+
+def test_a_memory_of_other_features_is_not_used():
+    X, y, weight = make_data(2, n=300, d=6)
+    risk = make_risk("ce", 2, y, weight)
+    memory = Memory()
+    WorkingSets().solve(Problem(2 * X, risk, 1e-3, True, L1Norm()), memory=memory)
+    problem = Problem(X, risk, 1e-3, True, L1Norm())
+    found = WorkingSets(tol=1e-9).solve(problem, memory=memory)
+    assert memory.columns.source is X
+    expected = WorkingSets(tol=1e-9).solve(problem)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, sparse.csr_matrix])
+def test_problems_of_one_memory_share_their_columns(convert, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 700))
+    y = (X[:, :90].sum(axis=1) + rng.normal(size=200) > 0).astype(int)
+    problem = Problem(
+        convert(X), make_risk("ce", 2, y, np.full(200, 1 / 200)), 0.05, omega=L1Norm()
+    )
+    monkeypatch.setattr(working_sets, "MAX_GRAM", 20)
+    memory, theta, copied = Memory(), None, []
+    for lam in (0.03, 0.01, 0.0099):
+        found = WorkingSets(tol=1e-9).solve(replace(problem, lam=lam), theta, memory)
+        alone = WorkingSets(tol=1e-9).solve(replace(problem, lam=lam))
+        assert found.objective == pytest.approx(alone.objective, rel=1e-8)
+        theta = found.theta
+        copied.append(memory.columns)
+    assert copied[1] is copied[2]

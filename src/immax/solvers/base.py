@@ -133,8 +133,8 @@ class Solver(ABC, Generic[R]):
         start : ndarray of the problem's shape, optional
             Parameters to start from; zeros by default.
         memory : Memory, optional
-            Curvature of similar problems, used and updated by solvers that estimate it (L-BFGS)
-            and ignored by the others.
+            What is known of similar problems: the curvature that L-BFGS has estimated, and the
+            columns and matrices of working sets. Other solvers ignore it.
 
         Returns
         -------

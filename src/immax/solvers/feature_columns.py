@@ -15,6 +15,7 @@ from immax.solvers.selections import Selection
 __all__ = ["FeatureColumns", "take_columns"]
 
 BLOCK_ENTRIES = 2**17
+CSC_ENTRIES = 2**18  # of a block of rows of which columns are taken
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
 
 
@@ -27,11 +28,18 @@ class FeatureColumns:
     X : ndarray or CSC matrix of shape (n, p)
         The columns.
     numbers : ndarray of int, shape (p,)
-        Which features they are.
+        Which features they are, in any order.
+    source : ndarray or CSR matrix of shape (n, d)
+        All features.
+    room : ndarray of shape (n, d), or None
+        Where X has been copied to, in Fortran order, with room for all other columns. The system
+        gives memory only to what has been written.
     """
 
     X: Features
     numbers: Array
+    source: Features
+    room: Array | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -62,7 +70,12 @@ class FeatureColumns:
         -------
         ndarray of int, of the shape of ``features``
         """
-        return np.searchsorted(self.numbers, features)
+        order = self._ascending
+        return np.asarray(order[np.searchsorted(self.numbers, features, sorter=order)])
+
+    @cached_property
+    def _ascending(self) -> Array:
+        return np.argsort(self.numbers)
 
     def covers(self, features: Array) -> bool:
         """Return whether all of these features are among the columns.
@@ -186,8 +199,10 @@ class FeatureColumns:
         return gram, sums_left, sums_left if same else sums_right
 
 
-def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
-    """Return some columns of the features; all of them are not copied if X is dense.
+def take_columns(
+    X: Features, numbers: Array, in_order: str, known: FeatureColumns | None = None
+) -> FeatureColumns:
+    """Return columns of the features that include some; all of them are not copied if X is dense.
 
     Parameters
     ----------
@@ -195,23 +210,59 @@ def take_columns(X: Features, numbers: Array, in_order: str) -> FeatureColumns:
         The features.
     numbers : ndarray of int
         Which columns, ascending.
-    in_order : {"C", "F", "K"}
+    in_order : {"F", "K"}
         The memory order of a dense copy; "K" takes any.
+    known : FeatureColumns, optional
+        Columns that have been taken from X before. Dense copies in Fortran order are extended by
+        what they lack.
 
     Returns
     -------
     FeatureColumns
     """
+    every = numbers.size == X.shape[1]
     if sparse.issparse(X):
-        every = numbers.size == X.shape[1]
-        return FeatureColumns(sparse.csc_matrix(X if every else X[:, numbers]), numbers)
-    if numbers.size == X.shape[1] and (in_order == "K" or X.flags[f"{in_order}_CONTIGUOUS"]):
-        return FeatureColumns(X, numbers)
+        taken = sparse.csc_matrix(X) if every else _csc_columns(X, numbers)
+        return FeatureColumns(taken, numbers, X)
+    if in_order == "F" and X.flags.f_contiguous:
+        return FeatureColumns(X, np.arange(X.shape[1]), X)
     if in_order != "F":
-        return FeatureColumns(X[:, numbers], numbers)
-    copy = np.empty((X.shape[0], numbers.size), dtype=X.dtype, order="F")
-    size = max(BLOCK_ENTRIES // max(numbers.size, 1), 1)  # rows of a block that fits into the cache
-    for first in range(0, X.shape[0], size):
-        rows = slice(first, first + size)
-        copy[rows] = X[rows][:, numbers]
-    return FeatureColumns(copy, numbers)
+        return FeatureColumns(X if every else X[:, numbers], numbers, X)
+    if known is None or known.room is None:
+        room = np.empty(X.shape, dtype=X.dtype, order="F")
+        known = FeatureColumns(room[:, :0], numbers[:0], X, room)
+    return _extended(known, np.setdiff1d(numbers, known.numbers, assume_unique=True))
+
+
+def _extended(known: FeatureColumns, missing: Array) -> FeatureColumns:
+    """Return columns in Fortran order together with others, which are copied beside them."""
+    X, room = known.source, known.room
+    if room is None:
+        raise ValueError("only columns that were copied in Fortran order can be extended")
+    first, last = known.numbers.size, known.numbers.size + missing.size
+    size = max(BLOCK_ENTRIES // max(missing.size, 1), 1)  # rows of a block that fits into the cache
+    for begin in range(0, X.shape[0], size):
+        rows = slice(begin, begin + size)
+        room[rows, first:last] = X[rows][:, missing]
+    return FeatureColumns(room[:, :last], np.concatenate([known.numbers, missing]), X, room)
+
+
+def _csc_columns(X: Features, numbers: Array) -> Features:
+    """Return columns of a CSR matrix in the CSC format, with no copy of all of them between."""
+    n, d = X.shape
+    step = int(n / (1 + X.nnz / CSC_ENTRIES)) + 1
+    blocks = [slice(first, min(first + step, n)) for first in range(0, n, step)]
+    sizes = np.zeros(d, dtype=np.int64)
+    for rows in blocks:
+        inside = X.indices[X.indptr[rows.start] : X.indptr[rows.stop]]
+        sizes += np.bincount(inside, minlength=d)
+    indptr = np.concatenate([[0], np.cumsum(sizes[numbers])])
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], X.dtype)
+    place = indptr[:-1].copy()
+    for rows in blocks:
+        part = X[rows][:, numbers].tocsc()
+        counts = np.diff(part.indptr)
+        to = np.repeat(place - part.indptr[:-1], counts) + np.arange(part.nnz)
+        data[to], indices[to] = part.data, part.indices + rows.start
+        place += counts
+    return sparse.csc_matrix((data, indices, indptr), shape=(n, numbers.size))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from immax.arrays import Array
+from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.local_models import FullGram
 from immax.solvers.preconditioners import Preconditioner
 
@@ -38,6 +39,8 @@ class Memory:
         Those of the next start, if they are known; after a run, those of its solution.
     multipliers : Multipliers or None
         Those that the method of multipliers begins with; after a run, those that it ended with.
+    columns : FeatureColumns or None
+        The columns that working sets have taken from the features.
     full_gram : FullGram or None
         The last matrix of few columns, of proximal Newton steps.
     """
@@ -46,6 +49,7 @@ class Memory:
         self.precondition: Preconditioner | None = None
         self.scores: Array | None = None
         self.multipliers: Multipliers | None = None
+        self.columns: FeatureColumns | None = None
         self.full_gram: FullGram | None = None
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=size)
 

@@ -133,7 +133,8 @@ def solve(
         ``30 * tol`` times it; no gap is returned. The gap of the other solvers is a by-product,
         and they stop by it all the same.
     memory : Memory, optional
-        Curvature of similar problems, which L-BFGS uses and updates if ``start`` is given.
+        What is known of similar problems: curvature, which L-BFGS uses and updates if ``start`` is
+        given; columns and matrices of working sets.
     on_iteration : callable, optional
         Called with the parameters after an iteration: a step of Newton's method or of L-BFGS, an
         evaluation of the dual, or a working set.

@@ -122,6 +122,8 @@ class WorkingSets(Solver[SmoothRisk]):
             stalled = 0 if progress else stalled + 1
             if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
                 break
+            if stalled:
+                state.forget_matrix()  # an old one may be too far off for columns of large numbers
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
             chosen = most_violating(violations, live, size)
@@ -133,7 +135,8 @@ class WorkingSets(Solver[SmoothRisk]):
             self._report(state.theta)
             size = int(1.5 * size)
         if converged and tol <= POLISHED and state.weights.any():
-            # One more Newton step squares the error of the coefficients.
+            # One more Newton step squares the error of the coefficients, with a matrix of its own.
+            state.forget_matrix()
             live = blocks.norms(state.weights) > 0
             last = select_blocks(blocks, live, state.weights.shape, problem.lam)
             state.improve(last, gradient, 0.0, 1)
@@ -205,10 +208,8 @@ class _State:
         self.theta = np.array(theta, dtype=problem.dtype)
         self.scores = problem.scores(self.theta)
         self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
-        self._columns: FeatureColumns | None = None
-        known = self._memory.full_gram
-        if known is not None and known.columns.X is problem.X:
-            self._columns = known.columns
+        if self._memory.columns is not None and self._memory.columns.source is not problem.X:
+            self._memory.columns = self._memory.full_gram = None
         self._damping = LEAST_DAMPING
         self._few = problem.X.shape[1] <= FEW_COLUMNS and not problem.is_sparse
         self._last_worst = np.inf
@@ -236,6 +237,10 @@ class _State:
         """Return a lower bound on the optimum from the settled residuals and their gradient."""
         inner = float(np.vdot(self.residuals.T, self.scores.T))
         return dual_bound(self.problem, self.theta, gradient, self.risk_value - inner)
+
+    def forget_matrix(self) -> None:
+        """Let the next step compute the matrix of its model."""
+        self._memory.full_gram = None
 
     def improve(
         self, selection: Selection, settled: Array, tol: float, max_steps: int
@@ -281,18 +286,20 @@ class _State:
     def _take(self, selection: Selection) -> FeatureColumns:
         """Return columns that cover the selection; they are copied rarely."""
         numbers, d = selection.columns, self.problem.X.shape[1]
-        order = "F" if self._minimiser(selection) is column_step else "K"
-        if self._few or 2 * numbers.size > d:
+        dense = not self.problem.is_sparse
+        order = "F" if dense and self._minimiser(selection) is column_step else "K"
+        if self._few or (order == "K" and 2 * numbers.size > d):
             numbers = np.arange(d)
-        known, whole = self._columns, self.problem.X
+        known, whole = self._memory.columns, self.problem.X
         fits = known is not None and known.covers(numbers)
-        if known is not None and not self.problem.is_sparse:
+        if known is not None and dense:
             # In rows all of the features need no copy.
             copied = order == "K" and numbers.size == d and known.X is not whole
             fits = fits and not copied and (order == "K" or known.X.flags.f_contiguous)
         if known is None or not fits:
-            known = self._columns = None  # releases the memory before more is taken
-            known = self._columns = take_columns(whole, numbers, order)
+            if known is not None and (order == "K" or known.room is None):
+                known = self._memory.columns = None  # releases the memory before more is taken
+            known = self._memory.columns = take_columns(whole, numbers, order, known)
         return known
 
     def _curvature(self) -> Curvature:
