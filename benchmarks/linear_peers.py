@@ -18,6 +18,7 @@ from sklearn.svm import LinearSVC
 Peer = tuple[str, list[float], Callable[[float], Any]]
 OPTIONAL = {"glum": "glum", "snapml": "snapml", "sklearnex": "scikit-learn-intelex"}
 BIAS_FEATURE = 10.0
+THREADS = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
 TOLERANCES = [10 ** (-k / 2) for k in range(4, 17)]
 
 
@@ -65,7 +66,7 @@ class SnapML:
             max_iter=10_000,
             fit_intercept=True,
             intercept_scaling=BIAS_FEATURE,
-            n_jobs=int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+            n_jobs=THREADS,
         ).fit(X, y)
         self.coef_ = np.atleast_2d(np.asarray(model.coef_, dtype=float))
         self.intercept_ = BIAS_FEATURE * np.atleast_1d(np.asarray(model.intercept_, dtype=float))
@@ -101,8 +102,10 @@ def _logistic_peers(X: Any, y: np.ndarray, C: float) -> Iterator[Peer]:
             options["intercept_scaling"] = 100.0  # so that its bias is hardly penalised
         yield name, TOLERANCES, lambda tol, o=options: LogisticRegression(tol=tol, **o)
     if find_spec("sklearnex") is not None and dense:
+        from daal4py import daalinit
         from sklearnex.linear_model import LogisticRegression as IntelRegression
 
+        daalinit(THREADS)  # its threads are not those of OpenMP
         options = {"C": C, "solver": "lbfgs", "max_iter": 10_000}
         yield "sklearnex lbfgs", TOLERANCES, lambda tol, o=options: IntelRegression(tol=tol, **o)
         if binary:

@@ -37,3 +37,6 @@ def test_the_tolerance_is_rough_where_blocks_follow():
     assert single_precision_tol(problem) == 1e-3
     wide = Problem(sparse.csr_matrix((120, 2000)), problem.risk, 0.1)
     assert single_precision_tol(wide) == 1e-5
+    # As many features as these make a block dear, and none is built from the solution.
+    square = Problem(np.zeros((500, 500)), problem.risk, 0.1)
+    assert single_precision_tol(square) == 1e-5

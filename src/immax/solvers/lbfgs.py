@@ -3,7 +3,8 @@
 The first preconditioner is the cheap one, the Hessian's diagonal. Once the iterations have cost
 as much as a block preconditioner would, one is built at the current point, and again each time
 the number of iterations since then has doubled. So the cost of preconditioning stays a fraction
-of the total, and a fit that is easy without it never pays for it.
+of the total, and a fit that is easy without it never pays for it. Where a block of wide features
+would cost too much, one is built from the rows that hold most of the curvature.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from immax.arrays import Array
 from immax.losses.risks import Risk, SampleRisk, SmoothRisk
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
+from immax.solvers.dominant_rows import affordable_preconditioner
 from immax.solvers.gap import Certifier, Stopping, settle_biases
 from immax.solvers.line_search import Point, ScoreBuffers, find_step
 from immax.solvers.memory import Memory
@@ -123,7 +125,7 @@ class LBFGS(Solver[SmoothRisk]):
         certifier = Certifier(problem, self.tol, self.stopping)
         known, memory.scores = memory.scores, None
         point = _first_point(problem) if start is None else Point.at(problem, start, known)
-        strong = strong_preconditioner(problem)
+        strong = affordable_preconditioner(problem, strong_preconditioner(problem))
         cost = strong.cost
         reuse = reuse and memory.precondition is not None
         # Curvature at a given start is assumed to be close to that at the optimum.
@@ -140,8 +142,11 @@ class LBFGS(Solver[SmoothRisk]):
         for iteration in range(self.max_iter + 1):
             if iteration >= renew:
                 affordable = iteration >= cost - 1 or good_start
-                build = strong.build if affordable else diagonal_preconditioner
-                memory.restart(build(problem, point.scores, rng))
+                built = strong.build(problem, point.scores, rng) if affordable else None
+                if built is None and (memory.precondition is None or not affordable):
+                    built = diagonal_preconditioner(problem, point.scores, rng)
+                if built is not None:
+                    memory.restart(built)
                 renew = max(2 * iteration, iteration + 2 * cost, 1) if affordable else max(cost, 1)
             direction = memory.direction(point.gradient)
             if certifier.accepts(point, direction) or iteration == self.max_iter:

@@ -38,6 +38,7 @@ Builder: TypeAlias = Callable[[Problem[SmoothRisk], Array, np.random.Generator],
 ROWS_PER_FEATURE = 5
 SHARED_ROWS_PER_FEATURE = 2
 MIN_ROWS = 2000
+MIN_DIAGONAL_ROWS = 200
 MIN_ENTRIES = 10**6  # that a preconditioner may have however small the data are
 MAX_SPARSE_FEATURES = 1000
 CURVATURE_COST = 100  # of the curvature of all scores, in products of one feature with a weight
@@ -255,7 +256,8 @@ def diagonal_preconditioner(
     X = problem.X
     if not problem.is_sparse:
         total = curvature.sum(axis=1)
-        rows, weight = _sample(total, MIN_ROWS, rng)
+        size = min(MIN_ROWS, max(MIN_ENTRIES // X.shape[1], MIN_DIAGONAL_ROWS))
+        rows, weight = _sample(total, size, rng)
         scale = weight / np.maximum(total[rows], np.finfo(X.dtype).tiny)
         curvature = curvature[rows] * scale[:, None]
         X = X[rows]

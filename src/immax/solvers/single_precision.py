@@ -11,6 +11,7 @@ from typing import TypeGuard
 import numpy as np
 
 from immax.losses.risks import SampleRisk, SmoothRisk
+from immax.solvers.dominant_rows import AFFORDABLE
 from immax.solvers.preconditioners import block_preconditioner, strong_preconditioner
 from immax.solvers.problem import Problem
 
@@ -62,8 +63,9 @@ def in_single_precision(problem: Problem[SampleRisk]) -> Problem[SampleRisk]:
 def single_precision_tol(problem: Problem[SmoothRisk]) -> float:
     """Return the tolerance to which the problem in single precision is solved.
 
-    Where a block preconditioner follows, the steps are forgotten and a rough solution is enough;
-    elsewhere they remain useful, and the solution is as good as single precision allows.
+    Where a block preconditioner is built at once from the solution, the steps are forgotten and a
+    rough one is enough; elsewhere they remain useful, and the solution is as good as single
+    precision allows.
 
     Parameters
     ----------
@@ -75,5 +77,6 @@ def single_precision_tol(problem: Problem[SmoothRisk]) -> float:
     float
         Relative to the objective.
     """
-    has_blocks = strong_preconditioner(problem).build is block_preconditioner
+    strong = strong_preconditioner(problem)
+    has_blocks = strong.build is block_preconditioner and strong.cost <= AFFORDABLE
     return ROUGH_TOL if has_blocks else FINE_TOL
