@@ -147,7 +147,7 @@ class LinearClassifier(
             raise ValueError("costs are taken into account by rule='bayes' only; got rule='score'")
 
     def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:  # noqa: ARG002
-        """Fit the model to Parquet files, if it can be."""
+        """Fit the model to Parquet files; a model that cannot be raises TypeError."""
         check_no_path(path)
         return self
 

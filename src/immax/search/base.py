@@ -134,7 +134,7 @@ class MarginSearch(
         return validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:  # noqa: ARG002
-        """Search on Parquet files, if the model can."""
+        """Search on Parquet files; a search that cannot raises TypeError."""
         check_no_path(path)
         return self
 
