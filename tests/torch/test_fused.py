@@ -59,7 +59,7 @@ def test_threads_change_nothing(spec, batch, monkeypatch):
     logits, target = batch
     call = call_of(spec, target)
     alone = loss_and_gradient(logits, call, Route.COMPILED)
-    monkeypatch.setattr(fused, "ENTRIES_PER_THREAD", 10)
+    monkeypatch.setattr(fused, "ENTRIES_PER_PYTHON_THREAD", 10)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     shared = loss_and_gradient(logits, call, Route.COMPILED)
     assert torch.equal(shared.losses, alone.losses)

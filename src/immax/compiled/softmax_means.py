@@ -180,9 +180,9 @@ def mean_worker(double: bool) -> Any:
     object
         See ``c_function``.
     """
-    number = np.float64 if double else np.float32
-    fields = np.dtype(MeanJob)
-    begun, finished = MeanJob.begun.offset, MeanJob.finished.offset
+    number: Any = np.float64 if double else np.float32
+    fields: Any = np.dtype(MeanJob)
+    begun, finished = (fields.fields[name][1] for name in ("begun", "finished"))
 
     def work(address: int) -> None:
         job = carray(pointer(address), 1, fields)[0]

@@ -180,7 +180,7 @@ def _run_rows(
     counted : int
         The number of samples that are not ignored.
     """
-    threads = min(n, n_threads(n_entries, ENTRIES_PER_PYTHON_THREAD))
+    threads = min(max(n, 1), n_threads(n_entries, ENTRIES_PER_PYTHON_THREAD))
     if threads == 1:
         _, total, counted = kernel(*arguments, 0, n)
         return total, counted
