@@ -43,7 +43,8 @@ class ElasticNet(Penalty):
 
     def blocks(self, shape: tuple[int, int]) -> Blocks:
         size = shape[0] * shape[1]
-        return Blocks(np.arange(size).reshape(shape), np.full(size, self.l1_ratio), self._ridge)
+        weights = np.broadcast_to(self.l1_ratio, size)
+        return Blocks(np.arange(size).reshape(shape), weights, self._ridge)
 
     def value(self, W: Array) -> float:
         W = W.astype(np.float64, copy=False)

@@ -29,7 +29,7 @@ class L1Norm(Penalty):
 
     def blocks(self, shape: tuple[int, int]) -> Blocks:
         size = shape[0] * shape[1]
-        return Blocks(np.arange(size).reshape(shape), np.ones(size), 0.0)
+        return Blocks(np.arange(size).reshape(shape), np.broadcast_to(1.0, size), 0.0)
 
     def value(self, W: Array) -> float:
         return float(np.abs(W).sum(dtype=np.float64))
@@ -44,8 +44,12 @@ class L1Norm(Penalty):
         return 0.0 if self.dual_norm(G) <= lam else float("inf")
 
     def violations(self, W: Array, G: Array, lam: float) -> Array:
-        slopes = np.where(W == 0, np.maximum(np.abs(G) - lam, 0), np.abs(G + lam * np.sign(W)))
-        return np.asarray(slopes.ravel())
+        slopes = np.sign(W)
+        slopes *= lam
+        slopes += G
+        np.abs(slopes, out=slopes)
+        np.subtract(slopes, lam, out=slopes, where=W == 0)
+        return np.maximum(slopes, 0, out=slopes).ravel()
 
     def screen(self, G: Array, lam: float, previous: float) -> Array:
         return np.asarray(np.abs(G) >= 2 * lam - previous).ravel()
