@@ -44,11 +44,12 @@ class Costs(Aim):
 
     def __post_init__(self) -> None:
         own: Any
-        if hasattr(self.costs, "iloc") and not _is_counted(self.costs.index):
+        given: Any = self.costs
+        if hasattr(given, "iloc") and not _is_counted(given.index):
             raise TypeError(
                 "costs with labels of their own must be a dict by label, costs.to_dict(), or an "
                 "array in the order of the classes, costs.to_numpy(); got "
-                f"{type(self.costs).__name__} with the labels {list(self.costs.index)}"
+                f"{type(given).__name__} with the labels {list(given.index)}"
             )
         if isinstance(self.costs, Mapping):
             own = dict(self.costs)  # a copy, which its owner does not change

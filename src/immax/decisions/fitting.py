@@ -202,11 +202,11 @@ def fit_rule(
         weights = search_weights(p, soft, aim, shares, quick=quick)
         return Rule(labels, np.diag(weights), shares, aim.name, positive)
 
-    def value(decisions: Array) -> float:
+    def by_counts(decisions: Array) -> float:
         columns = [np.bincount(decisions, weights=own, minlength=len(labels)) for own in soft.T]
         return float(aim.value(np.stack(columns)))
 
-    return Rule(labels, _gains_by_calls(p, value, quick), shares, aim.name, positive)
+    return Rule(labels, _gains_by_calls(p, by_counts, quick), shares, aim.name, positive)
 
 
 def _for_reference(

@@ -176,10 +176,11 @@ class _Line:
             each = np.bincount(after * n_columns + columns, weights=values, minlength=size)
             return each.reshape(n_cuts + 1, n_columns)[:n_cuts].cumsum(axis=0)
 
+        one = np.zeros_like(self.rival)
         hits = self.start.hits - moved(self.lost, self.rival, c)
         predictions = self.start.predictions - moved(self.weight, self.rival, c)
-        hits[:, self.k] += moved(self.won, np.intp(0), 1)[:, 0]
-        predictions[:, self.k] += moved(self.weight, np.intp(0), 1)[:, 0]
+        hits[:, self.k] += moved(self.won, one, 1)[:, 0]
+        predictions[:, self.k] += moved(self.weight, one, 1)[:, 0]
         samples = np.broadcast_to(self.start.samples, hits.shape)
         totals = Totals(np.maximum(hits, 0), samples, np.maximum(predictions, 0))
         return np.asarray(self.aim.value_of_totals(totals))
@@ -223,10 +224,10 @@ def _linear_weights(sample: _Sample, decisions: Array) -> Array:
     totals = sample.totals(decisions)
     by_hits = _gradient(sample.aim, totals, "hits")
     by_samples = _gradient(sample.aim, totals, "samples")
-    wrong = np.stack(
+    wrong: Array = np.stack(
         [np.bincount(decisions, weights=sample.soft[:, k], minlength=c) for k in range(c)]
     )
-    wrong += STEP * sample.samples[:, None]  # none is empty
+    wrong = wrong + STEP * sample.samples[:, None]  # none is empty
     np.fill_diagonal(wrong, 0)
     instead = (wrong * by_samples[:, None]).sum(axis=0) / wrong.sum(axis=0)
     return np.asarray(by_hits + by_samples - instead)
