@@ -1,6 +1,7 @@
 """DecisionClassifierCV: scikit-learn's checks, any classifier, groups, weights, prefit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from group_splitters import WatchedGroups
 from sklearn import config_context
@@ -245,3 +246,18 @@ def test_bad_input(data):
         DecisionClassifierCV(cv=half).fit(X, ordered)
     with pytest.raises(ValueError, match="'prefit'"):
         DecisionClassifierCV(cv="five").fit(X, y)
+
+
+def test_scorers_are_given_the_features():
+    """Errors where the first feature is positive cost nothing: the rule is for the others."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.3).astype(int)
+    frame = pd.DataFrame({"a": rng.choice([-1.0, 1.0], 400), "b": rng.normal(size=400) + y})
+    frame.index = np.arange(400)[::-1]
+
+    def score(model, X, labels):
+        matters = X["a"].to_numpy() < 0
+        return float((model.predict(X) == labels)[matters].mean())
+
+    model = DecisionClassifierCV(aim=score, cv=3).fit(frame, y)
+    assert score(model, frame, y) >= score(DecisionClassifierCV(cv=3).fit(frame, y), frame, y)

@@ -33,3 +33,18 @@ def test_constraints_are_below_zero_where_they_are_not_met():
 def test_what_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Budget("1%"), "share"),
+        (lambda: Budget(count="5"), "count"),
+        (lambda: Budget(count=float("nan")), "count"),
+        (lambda: RecallAt("0.9"), "precision"),
+        (lambda: PrecisionAt(None), "recall"),
+    ],
+)
+def test_what_is_not_a_number_is_named(make, message):
+    with pytest.raises(ValueError, match=f"{message} must"):
+        make()

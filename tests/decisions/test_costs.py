@@ -1,6 +1,7 @@
 """Costs of errors and of not deciding."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from immax.decisions.costs import Costs
@@ -44,3 +45,15 @@ def test_costs_are_a_copy_that_can_be_compared(given):
 def test_what_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [pd.Series({"ok": 1, "fraud": 10}), pd.DataFrame([[0, 1], [10, 0]], ["ok", "fraud"])],
+    ids=["series", "frame"],
+)
+def test_labels_of_pandas_are_not_ignored(costs):
+    with pytest.raises(TypeError, match=r"labels of their own.*'ok', 'fraud'"):
+        Costs(costs)
+    unlabelled = costs.reset_index(drop=True)
+    np.testing.assert_array_equal(Costs(unlabelled).costs, Costs(costs.to_numpy()).costs)

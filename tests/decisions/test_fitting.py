@@ -5,7 +5,8 @@ import pytest
 from sklearn import metrics
 
 from immax.decisions import MCC, Budget, Costs, FBeta, PrecisionAt, RecallAt
-from immax.decisions.aims import AIMS
+from immax.decisions.aims import AIMS, Aim
+from immax.decisions.confusion import confusion_matrix
 from immax.decisions.fitting import best_threshold, fit_rule, resolve_aim, threshold_curve, value_of
 from immax.decisions.rules import Rule, threshold_gains
 
@@ -237,3 +238,40 @@ def test_every_aim_of_many_classes_has_a_rule(name):
     y = np.array([rng.choice(3, p=row) for row in proba])
     labels = fit_rule(proba, y, name).predict(proba)
     assert set(labels) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    "aim", ["f1", "mcc", "balanced_accuracy", Budget(0.1), RecallAt(0.6), PrecisionAt(0.6)]
+)
+def test_samples_without_weight_are_not_there(aim):
+    proba, y = sample(share=0.3)
+    weight = np.random.default_rng(0).integers(0, 2, len(y))
+    there = weight > 0
+    assert fit_rule(proba, y, aim, weight) == fit_rule(proba[there], y[there], aim)
+
+
+def test_aims_of_other_programs_are_served_by_calls():
+    class Diagonal(Aim):
+        name = "diagonal"
+
+        def value(self, confusion, positive=1):
+            return np.minimum.reduce(np.diagonal(confusion) / confusion.sum(axis=-1))
+
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([6, 2, 1], 300)
+    y = np.array([rng.choice(3, p=row) for row in proba])
+    decided = fit_rule(proba, y, Diagonal(), evidence=1).decide(proba)
+    plain = fit_rule(proba, y, "accuracy").decide(proba)
+    table, before = (confusion_matrix(y, each, 3, 3) for each in (decided, plain))
+    assert Diagonal().value(table) > Diagonal().value(before) + 0.1
+
+
+def test_a_warning_of_many_classes_lists_some_of_their_shares():
+    c = 40
+    rng = np.random.default_rng(0)
+    y = rng.choice(c, 4000, p=np.arange(1, c + 1) / (c * (c + 1) / 2))
+    y[:c] = np.arange(c)
+    proba = np.full((4000, c), 0.5 / c) + 0.5 * np.eye(c)[np.where(np.arange(4000) % 2, y, y[::-1])]
+    with pytest.warns(UserWarning, match="refer to the class shares") as record:
+        fit_rule(proba, y, "balanced_accuracy")
+    assert len(str(record[0].message)) < 700

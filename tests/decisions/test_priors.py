@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from immax.decisions.priors import adjust_prior, estimate_prior
@@ -56,3 +57,15 @@ def test_wrong_shares(trained, actual, message):
 def test_nothing_to_estimate_from():
     with pytest.raises(ValueError, match="no rows"):
         estimate_prior(np.empty((0, 2)), [1, 1])
+
+
+def test_an_estimate_that_did_not_converge_says_so():
+    proba = [[0.3, 0.7], [0.6, 0.4]]
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        estimate_prior(proba, [0.9, 0.1], max_iter=1, n_bootstrap=0)
+
+
+@pytest.mark.parametrize("wrong", [{"tol": -1}, {"max_iter": 0}, {"n_bootstrap": -1}])
+def test_parameters_of_the_estimate_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        estimate_prior([[0.3, 0.7]], [0.5, 0.5], **wrong)

@@ -59,3 +59,17 @@ def test_search_by_calls_finds_the_best_threshold():
     offsets = search_by_calls(log_p, lambda d: f1_score(y, d, zero_division=0), np.zeros(2))
     found = f1_score(y, np.argmax(log_p + offsets, axis=1))
     assert found == pytest.approx(max(f1_score(y, p >= t) for t in p))
+
+
+def test_a_scorer_may_look_at_columns_of_the_features():
+    def score(model, X, y):
+        return float(np.average(model.predict(X) == y, weights=X["weight"]))
+
+    assert scorer_aim(score).name == "scorer"
+
+
+def test_scorers_never_decide_for_classes_of_probability_zero():
+    proba = np.array([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+    aim = make_scorer(precision_score, average="macro", zero_division=0)
+    decided = fit_rule(proba, [0, 2, 1, 2], aim).decide(proba)
+    assert (proba[np.arange(4), decided] > 0).all()

@@ -61,3 +61,12 @@ def test_unequal_margins_give_probabilities_only_if_they_are_clearly_better():
     plain, noisy, clear = [0.3, 0.32, 0.31], [0.2, 0.4, 0.3], [0.2, 0.22, 0.21]
     assert choose_probabilities(np.array([plain, noisy]), np.array([0.0, 0.4]), 0) == 0
     assert choose_probabilities(np.array([plain, clear]), np.array([0.0, 0.4]), 0) == 1
+
+
+def test_cells_without_a_score_are_not_chosen():
+    ones, rules = np.ones(2), np.zeros(2, dtype=int)
+    totals = np.array([np.nan, 0.5])
+    without = np.tile(totals[:, None], 3)
+    assert choose_cell(totals, without, ones, ones, ones, rules, False) == 1
+    with pytest.raises(ValueError, match="every cell has the score NaN"):
+        choose_cell(np.full(2, np.nan), without, ones, ones, ones, rules, False)

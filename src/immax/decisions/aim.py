@@ -1,4 +1,4 @@
-"""The interface of what decisions are for."""
+"""The interfaces of what decisions are for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from immax.arrays import Array
+from immax.decisions.confusion import Totals
 
-__all__ = ["Aim"]
+__all__ = ["Aim", "TotalsAim"]
 
 
 class Aim(ABC):
@@ -61,3 +62,29 @@ class Aim(ABC):
         ndarray of shape (c, a), or None
         """
         return None
+
+
+class TotalsAim(Aim):
+    """The base of aims that depend on the hits, samples and predictions of the classes alone.
+
+    For these, rules for many classes are searched without confusion matrices.
+    """
+
+    @abstractmethod
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:
+        """Return how good decisions are, the higher the better.
+
+        Parameters
+        ----------
+        totals : Totals
+            Of arrays of shape (..., c).
+        positive : int, default=1
+            The class that aims for two classes are about.
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+
+    def value(self, confusion: Array, positive: int = 1) -> Array:
+        return self.value_of_totals(Totals.of(confusion), positive)

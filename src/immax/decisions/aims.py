@@ -14,8 +14,9 @@ from types import MappingProxyType
 import numpy as np
 
 from immax.arrays import Array
-from immax.decisions.aim import Aim
+from immax.decisions.aim import Aim, TotalsAim
 from immax.decisions.confusion import (
+    Totals,
     f_scores,
     jaccard_scores,
     mean_over_classes,
@@ -23,6 +24,7 @@ from immax.decisions.confusion import (
 )
 from immax.decisions.constrained_aims import Budget, PrecisionAt, RecallAt
 from immax.decisions.costs import Costs
+from immax.validation import check_positive
 
 __all__ = [
     "AIMS",
@@ -45,16 +47,15 @@ AVERAGES = ("binary", "macro", "micro")
 
 
 @dataclass(frozen=True)
-class Accuracy(Aim):
+class Accuracy(TotalsAim):
     """The share of right decisions: predict the most probable class."""
 
     @property
     def name(self) -> str:
         return "accuracy"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
-        hits = np.trace(confusion, axis1=-2, axis2=-1)
-        return np.asarray(hits / confusion.sum(axis=(-2, -1)))
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:  # noqa: ARG002
+        return np.asarray(totals.hits.sum(axis=-1) / totals.samples.sum(axis=-1))
 
     def gains(self, classes: Array, prior: Array) -> Array:  # noqa: ARG002
         return np.eye(len(classes))
@@ -70,22 +71,22 @@ class LogLoss(Accuracy):
 
 
 @dataclass(frozen=True)
-class BalancedAccuracy(Aim):
+class BalancedAccuracy(TotalsAim):
     """The mean recall of the classes: weigh probabilities by the inverse of the class shares."""
 
     @property
     def name(self) -> str:
         return "balanced_accuracy"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
-        return np.asarray(np.nanmean(recalls(confusion), axis=-1))
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:  # noqa: ARG002
+        return np.asarray(np.nanmean(recalls(totals), axis=-1))
 
     def gains(self, classes: Array, prior: Array) -> Array:  # noqa: ARG002
         return np.diag(1 / prior)
 
 
 @dataclass(frozen=True)
-class FBeta(Aim):
+class FBeta(TotalsAim):
     """The F-score: of one class, the mean over classes, or of all decisions together.
 
     Parameters
@@ -99,8 +100,7 @@ class FBeta(Aim):
     average: str = "binary"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.beta) and self.beta > 0):
-            raise ValueError(f"beta must be a positive number; got {self.beta!r}")
+        check_positive("beta", self.beta)
         if self.average not in AVERAGES:
             raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {self.average!r}")
 
@@ -113,20 +113,20 @@ class FBeta(Aim):
         """Whether the aim is for two classes only, which it is with average="binary"."""
         return self.average == "binary"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:
         if self.average == "micro":  # every error is a false positive and a false negative
-            return Accuracy().value(confusion)
-        scores = f_scores(confusion, self.beta)
+            return Accuracy().value_of_totals(totals)
+        scores = f_scores(totals, self.beta)
         if self.average == "binary":
             return np.asarray(scores[..., positive])
-        return mean_over_classes(scores, confusion)
+        return mean_over_classes(scores, totals)
 
     def gains(self, classes: Array, prior: Array) -> Array | None:  # noqa: ARG002
         return np.eye(len(classes)) if self.average == "micro" else None
 
 
 @dataclass(frozen=True)
-class Jaccard(Aim):
+class Jaccard(TotalsAim):
     """The Jaccard index of one class, or the mean over classes.
 
     Parameters
@@ -149,25 +149,24 @@ class Jaccard(Aim):
         """Whether the aim is for two classes only, which it is with average="binary"."""
         return self.average == "binary"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:
-        scores = jaccard_scores(confusion)
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:
+        scores = jaccard_scores(totals)
         if self.average == "binary":
             return np.asarray(scores[..., positive])
-        return mean_over_classes(scores, confusion)
+        return mean_over_classes(scores, totals)
 
 
 @dataclass(frozen=True)
-class MCC(Aim):
+class MCC(TotalsAim):
     """Matthews' correlation coefficient, for two classes or many."""
 
     @property
     def name(self) -> str:
         return "mcc"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
-        total = confusion.sum(axis=(-2, -1))
-        rows, columns = confusion.sum(axis=-1), confusion.sum(axis=-2)
-        hits = np.trace(confusion, axis1=-2, axis2=-1)
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:  # noqa: ARG002
+        hits, rows, columns = totals.hits.sum(axis=-1), totals.samples, totals.predictions
+        total = rows.sum(axis=-1)
         covariance = hits * total - (rows * columns).sum(axis=-1)
         spread = (total**2 - (rows**2).sum(axis=-1)) * (total**2 - (columns**2).sum(axis=-1))
         spread = np.sqrt(np.maximum(spread, 0))
@@ -176,31 +175,31 @@ class MCC(Aim):
 
 
 @dataclass(frozen=True)
-class GMean(Aim):
+class GMean(TotalsAim):
     """The geometric mean of the recalls."""
 
     @property
     def name(self) -> str:
         return "gmean"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
-        own = recalls(confusion)
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:  # noqa: ARG002
+        own = recalls(totals)
         with np.errstate(divide="ignore"):
             return np.asarray(np.exp(np.nanmean(np.log(own), axis=-1)))
 
 
 @dataclass(frozen=True)
-class Kappa(Aim):
+class Kappa(TotalsAim):
     """Cohen's kappa: agreement beyond chance."""
 
     @property
     def name(self) -> str:
         return "kappa"
 
-    def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
-        total = confusion.sum(axis=(-2, -1))
-        observed = np.trace(confusion, axis1=-2, axis2=-1) / total
-        chance = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1) / total**2
+    def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:  # noqa: ARG002
+        total = totals.samples.sum(axis=-1)
+        observed = totals.hits.sum(axis=-1) / total
+        chance = (totals.samples * totals.predictions).sum(axis=-1) / total**2
         return np.divide(observed - chance, 1 - chance, out=np.zeros_like(total), where=chance < 1)
 
 

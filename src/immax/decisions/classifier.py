@@ -186,8 +186,10 @@ class DecisionClassifierCV(
         if routing_enabled():
             weights = {} if weight is None else {"sample_weight": weight}
             routed = route_fit(self, {**params, **weights, "groups": groups})
-        if routed is not None and isinstance(aim, ScorerAim):
-            aim = replace(aim, metadata=SampleMetadata(len(labels), routed["scorer"]["score"]))
+        if isinstance(aim, ScorerAim):
+            aim = replace(aim, X=X)
+            if routed is not None:
+                aim = replace(aim, metadata=SampleMetadata(len(labels), routed["scorer"]["score"]))
         if isinstance(self.cv, str):
             if self.cv != "prefit":
                 raise ValueError(

@@ -1,16 +1,20 @@
 """Weighted confusion matrices, and what can be read from them.
 
 All functions take matrices of shape (..., c, a), rows true classes and columns decisions, and work
-on all of them at once: a sweep over a thousand thresholds is one call.
+on all of them at once: a sweep over a thousand thresholds is one call. Most metrics need no more of
+a matrix than its ``Totals``, which the functions take in its place.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from immax.arrays import Array
 
 __all__ = [
+    "Totals",
     "confusion_matrix",
     "f_scores",
     "jaccard_scores",
@@ -56,88 +60,126 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
     return np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)
 
 
-def _hits(confusion: Array) -> Array:
-    return np.diagonal(confusion, axis1=-2, axis2=-1)
+class Totals(NamedTuple):
+    """What most metrics need of confusion matrices: the diagonal and the sums of rows and columns.
+
+    Attributes
+    ----------
+    hits : ndarray of shape (..., c)
+        The weight of the right decisions for each class.
+    samples : ndarray of shape (..., c)
+        The weight of the samples of each class.
+    predictions : ndarray of shape (..., a)
+        The weight of each decision.
+    """
+
+    hits: Array
+    samples: Array
+    predictions: Array
+
+    @classmethod
+    def of(cls, confusion: Array | Totals) -> Totals:
+        """Return the totals of confusion matrices, and totals as they are.
+
+        Parameters
+        ----------
+        confusion : ndarray of shape (..., c, a) or Totals
+
+        Returns
+        -------
+        Totals
+
+        Examples
+        --------
+        >>> Totals.of(np.array([[8.0, 2.0], [1.0, 4.0]])).predictions
+        array([9., 6.])
+        """
+        if isinstance(confusion, Totals):
+            return confusion
+        hits = np.diagonal(confusion, axis1=-2, axis2=-1)
+        return cls(hits, confusion.sum(axis=-1), confusion.sum(axis=-2))
+
+    @property
+    def of_classes(self) -> Array:
+        """The weight of the decisions for each class: abstentions are left out."""
+        return self.predictions[..., : self.hits.shape[-1]]
 
 
-def recalls(confusion: Array) -> Array:
+def recalls(confusion: Array | Totals) -> Array:
     """Return the recall of every class, NaN for classes without samples.
 
     Parameters
     ----------
-    confusion : ndarray of shape (..., c, a)
+    confusion : ndarray of shape (..., c, a) or Totals
 
     Returns
     -------
     ndarray of shape (..., c)
     """
-    rows = confusion.sum(axis=-1)
-    return np.where(rows > 0, _ratio(_hits(confusion), rows), np.nan)
+    own = Totals.of(confusion)
+    return np.where(own.samples > 0, _ratio(own.hits, own.samples), np.nan)
 
 
-def precisions(confusion: Array) -> Array:
+def precisions(confusion: Array | Totals) -> Array:
     """Return the precision of every class, zero for classes that are never predicted.
 
     Parameters
     ----------
-    confusion : ndarray of shape (..., c, a)
+    confusion : ndarray of shape (..., c, a) or Totals
 
     Returns
     -------
     ndarray of shape (..., c)
     """
-    c = confusion.shape[-2]
-    return _ratio(_hits(confusion), confusion.sum(axis=-2)[..., :c])
+    own = Totals.of(confusion)
+    return _ratio(own.hits, own.of_classes)
 
 
-def f_scores(confusion: Array, beta: float = 1.0) -> Array:
+def f_scores(confusion: Array | Totals, beta: float = 1.0) -> Array:
     """Return the F-score of every class.
 
     ``(1 + beta^2) hits / (beta^2 samples + predictions)``, zero where a class has neither.
 
     Parameters
     ----------
-    confusion : ndarray of shape (..., c, a)
+    confusion : ndarray of shape (..., c, a) or Totals
     beta : float, default=1.0
 
     Returns
     -------
     ndarray of shape (..., c)
     """
-    c = confusion.shape[-2]
-    samples, predictions = confusion.sum(axis=-1), confusion.sum(axis=-2)[..., :c]
-    return _ratio((1 + beta**2) * _hits(confusion), beta**2 * samples + predictions)
+    own = Totals.of(confusion)
+    return _ratio((1 + beta**2) * own.hits, beta**2 * own.samples + own.of_classes)
 
 
-def jaccard_scores(confusion: Array) -> Array:
+def jaccard_scores(confusion: Array | Totals) -> Array:
     """Return the Jaccard index of every class: hits over samples or predictions of it.
 
     Parameters
     ----------
-    confusion : ndarray of shape (..., c, a)
+    confusion : ndarray of shape (..., c, a) or Totals
 
     Returns
     -------
     ndarray of shape (..., c)
     """
-    c = confusion.shape[-2]
-    hits = _hits(confusion)
-    union = confusion.sum(axis=-1) + confusion.sum(axis=-2)[..., :c] - hits
-    return _ratio(hits, union)
+    own = Totals.of(confusion)
+    return _ratio(own.hits, own.samples + own.of_classes - own.hits)
 
 
-def mean_over_classes(scores: Array, confusion: Array) -> Array:
+def mean_over_classes(scores: Array, confusion: Array | Totals) -> Array:
     """Return the mean score of the classes that have samples or predictions, as scikit-learn does.
 
     Parameters
     ----------
     scores : ndarray of shape (..., c)
-    confusion : ndarray of shape (..., c, a)
+    confusion : ndarray of shape (..., c, a) or Totals
 
     Returns
     -------
     ndarray of shape (...)
     """
-    c = confusion.shape[-2]
-    present = (confusion.sum(axis=-1) > 0) | (confusion.sum(axis=-2)[..., :c] > 0)
+    own = Totals.of(confusion)
+    present = (own.samples > 0) | (own.of_classes > 0)
     return _ratio((scores * present).sum(axis=-1), present.sum(axis=-1))

@@ -15,7 +15,7 @@ __all__ = ["Budget", "PrecisionAt", "RecallAt"]
 
 
 def _share(name: str, value: float) -> None:
-    if not 0 < value < 1:
+    if not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
         raise ValueError(f"{name} must lie strictly between 0 and 1; got {value!r}")
 
 
@@ -97,9 +97,10 @@ class Budget(Aim):
         if self.share is not None:
             _share("share", self.share)
         elif (
-            isinstance(self.count, (bool, np.bool_))
-            or int(self.count) != self.count  # type: ignore[arg-type]
-            or self.count < 1
+            isinstance(self.count, bool)
+            or not isinstance(self.count, (int, float, np.number))
+            or not self.count >= 1
+            or self.count % 1
         ):
             raise ValueError(f"count must be a positive whole number; got {self.count!r}")
 

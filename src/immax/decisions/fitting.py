@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.decisions.aim import TotalsAim
 from immax.decisions.aims import AIMS, Aim, Budget, Costs, LogLoss
 from immax.decisions.confusion import confusion_matrix
 from immax.decisions.priors import check_shares
@@ -35,6 +36,7 @@ from immax.validation import nearest
 __all__ = ["best_threshold", "fit_rule", "resolve_aim", "threshold_curve", "value_of"]
 
 EVIDENCE = 0.75
+MOST_SHARES = 12  # that a warning lists
 BEYOND = 2e-6  # how far the thresholds of "never" and "always" may lie outside of 0 to 1, doubled
 
 
@@ -143,6 +145,8 @@ def fit_rule(
     weight = _weights(sample_weight, len(p))
     if not 0 <= evidence <= 1:
         raise ValueError(f"evidence must be from 0 to 1; got {evidence!r}")
+    if not isinstance(aim, ScorerAim):  # scorers are given all samples
+        p, codes, weight = (each[weight > 0] for each in (p, codes, weight))
     counts = np.bincount(codes, weights=weight, minlength=p.shape[1])
     if not counts.all():
         missing = labels[np.flatnonzero(counts == 0)].tolist()
@@ -158,8 +162,11 @@ def fit_rule(
                 f"the scorer {aim.name!r} takes no sample_weight: it judges all samples alike",
                 stacklevel=2,
             )
-        gains = _gains_by_calls(p, codes, labels, aim, own, quick)
-        return Rule(labels, gains, shares, aim.name, positive)
+
+        def score(decisions: Array) -> float:
+            return aim.value_of_labels(labels[codes], labels[decisions], own)
+
+        return Rule(labels, _gains_by_calls(p, score, quick), shares, aim.name, positive)
     if prior is not None:
         shares = check_shares(prior, "prior", p.shape[1])
     known = aim.gains(labels, shares)
@@ -191,8 +198,15 @@ def fit_rule(
                 stacklevel=2,
             )
         return Rule(labels, threshold_gains(threshold, positive or 0), shares, aim.name, positive)
-    weights = search_weights(p, soft, aim, shares, quick=quick)
-    return Rule(labels, np.diag(weights), shares, aim.name, positive)
+    if isinstance(aim, TotalsAim):
+        weights = search_weights(p, soft, aim, shares, quick=quick)
+        return Rule(labels, np.diag(weights), shares, aim.name, positive)
+
+    def by_counts(decisions: Array) -> float:
+        columns = [np.bincount(decisions, weights=own, minlength=len(labels)) for own in soft.T]
+        return float(aim.value(np.stack(columns)))
+
+    return Rule(labels, _gains_by_calls(p, by_counts, quick), shares, aim.name, positive)
 
 
 def _for_reference(
@@ -214,16 +228,13 @@ def _for_reference(
 
 
 def _in_percent(shares: Array) -> str:
-    return " : ".join(f"{100 * share:.3g}" for share in shares) + " %"
+    listed = " : ".join(f"{100 * share:.3g}" for share in shares[:MOST_SHARES])
+    return f"{listed} : …" if len(shares) > MOST_SHARES else f"{listed} %"
 
 
-def _gains_by_calls(
-    p: Array, codes: Array, labels: Array, aim: ScorerAim, weight: Array | None, quick: bool
-) -> Array:
-    def evaluate(decisions: Array) -> float:
-        return aim.value_of_labels(labels[codes], labels[decisions], weight)
-
-    log_p = np.log(np.maximum(p, np.finfo(np.float64).tiny))
+def _gains_by_calls(p: Array, evaluate: Callable[[Array], float], quick: bool) -> Array:
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
     values = QUICK_THRESHOLDS if quick else MOST_THRESHOLDS
     offsets = search_by_calls(log_p, evaluate, np.zeros(p.shape[1]), values)
     return np.diag(np.exp(offsets - offsets.max()))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 from immax.arrays import Array
 from immax.decisions.rules import check_proba
+from immax.validation import check_positive
 
 __all__ = ["PriorEstimate", "adjust_prior", "check_shares", "estimate_prior"]
 
@@ -99,7 +102,8 @@ def estimate_prior(
 
     The maximum likelihood estimate by expectation maximisation (Saerens, Latinne and Decaestecker,
     2002), for a model whose probabilities are right for its own training data. Intervals are
-    percentiles over bootstrap samples of the rows; they do not know of errors of the model.
+    percentiles over bootstrap samples of the rows; they do not know of errors of the model, and are
+    too narrow where a class has a handful of samples.
 
     Parameters
     ----------
@@ -119,6 +123,11 @@ def estimate_prior(
     PriorEstimate
         ``shares``, ``low`` and ``high``, each of shape (c,).
 
+    Warns
+    -----
+    ConvergenceWarning
+        If ``max_iter`` steps were not enough.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -130,8 +139,20 @@ def estimate_prior(
     p = check_proba(proba)
     if not len(p):
         raise ValueError("proba has no rows: there is nothing to estimate from")
+    check_positive("tol", tol)
+    if max_iter < 1 or n_bootstrap < 0:
+        raise ValueError(
+            "max_iter must be at least 1, and n_bootstrap at least 0; got "
+            f"{max_iter!r} and {n_bootstrap!r}"
+        )
     start = check_shares(trained, "trained", p.shape[1])
-    shares = _maximise(p / start, start, np.ones(len(p)), tol, max_iter)
+    shares, converged = _maximise(p / start, start, np.ones(len(p)), tol, max_iter)
+    if not converged:
+        warnings.warn(
+            f"the shares still moved by more than tol={tol:g} after max_iter={max_iter} steps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     if not n_bootstrap:
         nothing = np.full_like(shares, np.nan)
         return PriorEstimate(shares, nothing, nothing)
@@ -139,15 +160,17 @@ def estimate_prior(
     samples = [
         _maximise(
             p / start, shares, rng.multinomial(len(p), np.full(len(p), 1 / len(p))), tol, max_iter
-        )
+        )[0]
         for _ in range(n_bootstrap)
     ]
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
     return PriorEstimate(shares, low, high)
 
 
-def _maximise(likelihood: Array, shares: Array, weight: Array, tol: float, max_iter: int) -> Array:
-    """Return the shares of the largest likelihood."""
+def _maximise(
+    likelihood: Array, shares: Array, weight: Array, tol: float, max_iter: int
+) -> tuple[Array, bool]:
+    """Return the shares of the largest likelihood, and whether the iteration converged."""
     for _ in range(max_iter):
         joint = likelihood * shares
         posterior = joint / joint.sum(axis=1, keepdims=True)
@@ -155,5 +178,5 @@ def _maximise(likelihood: Array, shares: Array, weight: Array, tol: float, max_i
         moved = float(np.abs(new - shares).max())
         shares = new
         if moved <= tol:
-            break
-    return np.asarray(shares)
+            return shares, True
+    return shares, False

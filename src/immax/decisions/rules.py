@@ -283,7 +283,7 @@ class Rule:
             depends on their probabilities.
         """
         shares = np.asarray(actual, dtype=np.float64)
-        if shares.shape != self.prior.shape or not (shares > 0).all():
+        if shares.shape != self.prior.shape or not (np.isfinite(shares) & (shares > 0)).all():
             raise ValueError(
                 f"actual must be {self.prior.size} positive shares, one per class; got {actual!r}"
             )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,6 +16,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from immax.arrays import Array, Features
 from immax.decisions.aims import Aim
+from immax.plain_rules import highest_argmax
 from immax.routing import SampleMetadata
 
 __all__ = ["ScorerAim", "known_scorers", "scorer_aim", "search_by_calls"]
@@ -117,6 +120,19 @@ class _Labels(ClassifierMixin, BaseEstimator):
         return np.asarray(self.labels)
 
 
+class _AskedLabels(_Labels):
+    """One that notices whether it is asked for anything but labels."""
+
+    def __init__(self, labels: Array, classes: Array) -> None:
+        super().__init__(labels, classes)
+        self.asked = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("predict_proba", "predict_log_proba", "decision_function"):
+            self.asked = True
+        raise AttributeError(name)
+
+
 def scorer_aim(scoring: str | Callable[..., float]) -> ScorerAim:
     """Return a scorer of labels, by name or as it is, as an aim.
 
@@ -141,14 +157,13 @@ def scorer_aim(scoring: str | Callable[..., float]) -> ScorerAim:
     """
     aim = ScorerAim(get_scorer(scoring), scoring if isinstance(scoring, str) else "scorer")
     y = np.array([0, 1, 0, 1])
-    try:
-        aim.value_of_labels(y, y)
-    except AttributeError as error:
+    model = _AskedLabels(y, y)
+    with suppress(Exception):  # it may be for other labels and features than these
+        aim.scorer(model, np.zeros((len(y), 1)), y)
+    if model.asked:
         raise ValueError(
             f"the scorer {aim.name!r} looks at scores or probabilities, which no rule changes"
-        ) from error
-    except ValueError:
-        pass  # it may be for other labels than these
+        )
     return aim
 
 
@@ -170,6 +185,7 @@ def search_by_calls(
     Parameters
     ----------
     log_p : ndarray of shape (n, c)
+        Logarithms of probabilities, -inf where these are zero.
     evaluate : callable
         From decisions, shape (n,), to a score.
     start : ndarray of shape (c,)
@@ -181,7 +197,7 @@ def search_by_calls(
     ndarray of shape (c,)
     """
     offsets = start.copy()
-    best = evaluate(np.argmax(log_p + offsets, axis=1))
+    best = evaluate(highest_argmax(log_p + offsets))
     classes = range(1, log_p.shape[1]) if log_p.shape[1] == 2 else range(log_p.shape[1])
     for _ in range(1 if log_p.shape[1] == 2 else MOST_PASSES):
         before = best
@@ -189,6 +205,9 @@ def search_by_calls(
             scores = log_p + offsets
             scores[:, k] = -np.inf
             behind = np.unique(scores.max(axis=1) - log_p[:, k])
+            behind = behind[np.isfinite(behind)]  # others are decided for k always, or never
+            if not behind.size:
+                continue
             middles = (behind[1:] + behind[:-1]) / 2
             tried = np.r_[behind[0] - 1, middles, behind[-1] + 1]
             if tried.size > quantiles:
@@ -196,7 +215,7 @@ def search_by_calls(
             for value in tried:
                 trial = offsets.copy()
                 trial[k] = value
-                score = evaluate(np.argmax(log_p + trial, axis=1))
+                score = evaluate(highest_argmax(log_p + trial))
                 if score > best + 1e-12:
                     best, offsets = score, trial
         if best <= before + 1e-9:

@@ -72,7 +72,7 @@ def choose_cell(
     Parameters
     ----------
     totals : ndarray of shape (n_cells,)
-        By which cells are compared; higher is better.
+        By which cells are compared; higher is better, and NaN is never chosen.
     without : ndarray of shape (n_cells, n_tests)
         The same without the samples of each test.
     losses : ndarray of shape (n_cells,)
@@ -90,7 +90,18 @@ def choose_cell(
     -------
     int
         The index of the cell.
+
+    Raises
+    ------
+    ValueError
+        If all totals are NaN.
     """
+    if np.isnan(totals).all():
+        raise ValueError(
+            "every cell has the score NaN, so that none can be chosen; some metrics, such as the "
+            "area under the ROC curve, are NaN on tests that lack a class"
+        )
+    totals = np.where(np.isnan(totals), -np.inf, totals)
     best = int(np.flatnonzero(totals >= totals.max() - 1e-12)[0])
     candidates = np.flatnonzero(
         near_ties(totals, without, best) if one_se else totals >= totals[best] - 1e-12

@@ -120,7 +120,9 @@ class SearchTable:
             "weights": [self.weights[i] for i in point],
             "total_test_score": totals,
             "rank_test_score": _ranks(totals),
-            "near_best": near_ties(totals, results.without.reshape(-1, n), int(totals.argmax())),
+            "near_best": near_ties(
+                totals, results.without.reshape(-1, n), int(np.nanargmax(totals))
+            ),
             "mean_test_log_loss": results.losses.mean(axis=-1)[point, penalty],
         }
         for kind, times in (("fit", results.fit_times), ("score", results.score_times)):
