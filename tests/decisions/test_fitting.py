@@ -212,6 +212,7 @@ def test_any_scorer_of_labels_serves():
         ({"sample_weight": [1, 2]}, "sample_weight"),
         ({"evidence": 1.5}, "evidence"),
         ({"pos_label": "x"}, "pos_label"),
+        ({"aim": "recall", "pos_label": 0}, "does not reach the scorer .recall."),
     ],
 )
 def test_bad_input(change, message):

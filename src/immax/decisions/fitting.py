@@ -100,7 +100,8 @@ def fit_rule(
     classes : array-like of shape (c,), optional
         The classes in the order of the columns; by default the sorted labels.
     pos_label : label, optional
-        The class that aims for two classes are about; by default the rarer one.
+        The class that aims for two classes are about; by default the rarer one. Scorers have
+        their own.
     evidence : float, default=0.75
         The weight of the observed labels beside the expectation of the probabilities: 1 for
         labels alone, 0 for the probabilities alone. Aims with a constraint (``RecallAt``,
@@ -156,6 +157,11 @@ def fit_rule(
     if isinstance(aim, Costs):
         aim = aim.for_classes(labels)
     if isinstance(aim, ScorerAim):
+        if pos_label is not None:
+            raise ValueError(
+                f"pos_label does not reach the scorer {aim.name!r}: give it to the scorer, as in "
+                "make_scorer(recall_score, pos_label=...)"
+            )
         own = None if sample_weight is None else weight
         if own is not None and not aim.takes_weights and not quick:
             warnings.warn(
