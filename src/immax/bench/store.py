@@ -50,6 +50,7 @@ class Store:
             raise StoreError(f"there are no results at {str(self.path)!r}")
         try:
             self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._check_owner(plan is None)
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = normal")
             self._db.executescript(SCHEMA)
@@ -58,6 +59,15 @@ class Store:
         self._check_format()
         if plan is not None:
             self._enter(plan, adopt)
+
+    def _check_owner(self, must_have_results: bool) -> None:
+        """Refuse the databases of other programs, before anything is written to them."""
+        found = {name for (name,) in self._db.execute("select name from sqlite_master")}
+        known = {"meta", "cells", "curves"}
+        if found and not found & known:
+            raise StoreError(f"{str(self.path)!r} is not a results file: it has other tables")
+        if must_have_results and ("meta" not in found or self._meta("plan") is None):
+            raise StoreError(f"{str(self.path)!r} is not a results file: it has no plan")
 
     def _check_format(self) -> None:
         found = self._meta("format")
