@@ -15,7 +15,7 @@ from immax.distributed.parquet_files import (
 )
 
 
-def test_files_of_a_folder(tmp_path):
+def test_files_of_a_folder(tmp_path, monkeypatch):
     for name in ("b.parquet", "a.pq", "deep/c.parquet", "_hidden.parquet", ".d/e.parquet", "x.csv"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -28,6 +28,9 @@ def test_files_of_a_folder(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="holds no Parquet files"):
         list_parquet_files(tmp_path / "empty")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no file or folder ''"):
+        list_parquet_files("")
 
 
 def test_values_of_folders():

@@ -54,8 +54,8 @@ def list_parquet_files(path: str | Path) -> list[Path]:
     folder = Path(path)
     if folder.is_file():
         return [folder]
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no file or folder {folder}")
+    if not (folder.is_dir() and str(path)):  # an empty name would be the current folder
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
     files = sorted(
         file
         for file in folder.rglob("*")
