@@ -35,11 +35,16 @@ def set_threads():
     torch.set_num_threads(before)
 
 
-def loss_and_gradient(seed=0):
+@pytest.fixture(scope="module")
+def loss():
+    """Return one loss for all: those that were checked are forgotten when there are many."""
+    return it.IMMAXLoss(range(1, C + 1))
+
+
+def loss_and_gradient(loss, seed=0):
     generator = torch.Generator().manual_seed(seed)
     logits = (3 * torch.randn(1024, C, generator=generator)).requires_grad_()
     target = torch.randint(0, C, (1024,), generator=generator)
-    loss = it.IMMAXLoss(range(1, C + 1))
     loss(logits[:1], target[:1])  # checks the margins
     found = loss(logits, target)
     assert type(found.grad_fn).__name__ == "_CompiledMeanBackward"
@@ -47,13 +52,13 @@ def loss_and_gradient(seed=0):
     return found.item(), logits.grad
 
 
-def test_any_number_of_threads_gives_the_same_bits(pool, set_threads):
+def test_any_number_of_threads_gives_the_same_bits(pool, set_threads, loss):
     set_threads(1)
-    expected, gradient = loss_and_gradient()
+    expected, gradient = loss_and_gradient(loss)
     for number in (2, 3, 4):
         set_threads(number)
         for _ in range(20):
-            found, its_gradient = loss_and_gradient()
+            found, its_gradient = loss_and_gradient(loss)
             assert found == expected
             assert torch.equal(its_gradient, gradient)
 
@@ -79,14 +84,14 @@ def test_as_many_threads_run_as_pytorch_uses(monkeypatch, set_threads):
     assert asked == [1, 1, 2, 2, 1]
 
 
-def test_threads_of_python_may_compute_losses_at_the_same_time(pool, set_threads):
+def test_threads_of_python_may_compute_losses_at_the_same_time(pool, set_threads, loss):
     set_threads(2)
-    expected = [loss_and_gradient(seed)[0] for seed in range(4)]
+    expected = [loss_and_gradient(loss, seed)[0] for seed in range(4)]
     found = [set() for _ in range(4)]
 
     def work(seed):
         for _ in range(30):
-            found[seed].add(loss_and_gradient(seed)[0])
+            found[seed].add(loss_and_gradient(loss, seed)[0])
 
     workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     for worker in workers:
@@ -98,17 +103,16 @@ def test_threads_of_python_may_compute_losses_at_the_same_time(pool, set_threads
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12: has threads
-def test_a_fork_does_not_wait_for_threads_that_it_lacks(set_threads):
+def test_a_fork_does_not_wait_for_threads_that_it_lacks(set_threads, loss):
     set_threads(2)
-    expected, _ = loss_and_gradient()
+    expected, _ = loss_and_gradient(loss)
     generator = torch.Generator().manual_seed(0)
     logits = (3 * torch.randn(1024, C, generator=generator)).requires_grad_()
     target = torch.randint(0, C, (1024,), generator=generator)
-    criterion = it.IMMAXLoss(range(1, C + 1))
-    criterion(logits[:1], target[:1])
+    loss(logits[:1], target[:1])
     child = os.fork()
     if child == 0:
-        os._exit(0 if criterion(logits, target).item() == expected else 1)
+        os._exit(0 if loss(logits, target).item() == expected else 1)
     end = time.monotonic() + 20
     done, status = 0, 0
     while not done and time.monotonic() < end:

@@ -13,7 +13,20 @@ __all__ = ["fetch_add", "pointer"]
 
 @intrinsic
 def pointer(typing_context: Any, address: Any) -> Any:  # noqa: ARG001
-    """Return an integer as a pointer, for ``numba.carray``."""
+    """Return an integer as a pointer, for ``numba.carray``.
+
+    Parameters
+    ----------
+    typing_context : object
+        Passed by Numba.
+    address : object
+        Passed by Numba: the type of the argument, an integer of 64 bits.
+
+    Returns
+    -------
+    tuple
+        The signature, and the function that generates the code.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
         return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
@@ -27,6 +40,18 @@ def fetch_add(typing_context: Any, address: Any) -> Any:  # noqa: ARG001
 
     No two threads get the same number. What a thread wrote before is visible to those whose
     numbers are higher.
+
+    Parameters
+    ----------
+    typing_context : object
+        Passed by Numba.
+    address : object
+        Passed by Numba: the type of the argument, an integer of 64 bits.
+
+    Returns
+    -------
+    tuple
+        The signature, and the function that generates the code.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
