@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from immax.compare.verdict import HOPELESS, LEVEL, LOOKS
+from immax.compare.verdict import LEVEL, MAX_OPEN_P, REPEAT_CORRECTION
 from immax.evaluation import statistics
 from immax.evaluation.statistics import PairedGain, paired_gain, paired_p
 
@@ -170,13 +170,13 @@ def decide(rng: np.random.Generator, truth: Truth) -> dict[str, np.ndarray]:
     }
     last = list(found["both"])
     for _ in range(REPEATS - 1):
-        still_open = [k for k in each if LEVEL <= last[k][0] < HOPELESS]
+        still_open = [k for k in each if LEVEL <= last[k][0] < MAX_OPEN_P]
         if not still_open:
             break
         table.add_repeat()
         for k in still_open:
             gain = table.gain(k)
-            last[k] = LOOKS * gain.p, gain.mean
+            last[k] = REPEAT_CORRECTION * gain.p, gain.mean
     found["repeats"] = last
     return {
         test: np.array([np.sign(mean) * (p < LEVEL) for p, mean in values])

@@ -93,7 +93,7 @@ def fit_calibration(
         slope = slope if k > 1 else slope[:, 1:]
         return value, np.concatenate([(slope * h).sum(axis=0), slope.sum(axis=0)])
 
-    found = minimize(
+    optimum = minimize(
         objective,
         np.concatenate([np.ones(k), offsets]),
         jac=True,
@@ -101,7 +101,7 @@ def fit_calibration(
         bounds=[(0, None)] * k + [(None, None)] * k,
         options={"maxiter": 200},
     )
-    return ScoreCalibration(found.x[:k] / scale, found.x[k:])
+    return ScoreCalibration(optimum.x[:k] / scale, optimum.x[k:])
 
 
 def _smoothed_targets(y: Array, counts: Array) -> Array:

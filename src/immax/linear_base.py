@@ -299,8 +299,8 @@ class LinearClassifier(
         if self.costs is not None:
             check_costs(self.costs, len(classes))
         if not weight.all():
-            kept = np.flatnonzero(weight)
-            X, labels, weight = X[kept], labels[kept], weight[kept]
+            weighted = np.flatnonzero(weight)
+            X, labels, weight = X[weighted], labels[weighted], weight[weighted]
         if not sparse.issparse(X) and not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)
         share = (weight / weight.sum()).astype(X.dtype)

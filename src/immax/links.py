@@ -247,8 +247,8 @@ def _full_chain(scores: Array, spec: LossSpec) -> tuple[Array, Array]:
     log_rows = z - log_sum(z)
     if spec.random:
         dropped = spec.droppable & ~np.eye(spec.n_classes, dtype=bool)
-        kept = np.where(dropped, -np.inf, z)
+        remaining = np.where(dropped, -np.inf, z)
         with np.errstate(divide="ignore"):
-            dropping = np.log(spec.drop_rate) + kept - log_sum(kept)
+            dropping = np.log(spec.drop_rate) + remaining - log_sum(remaining)
         log_rows = np.logaddexp(np.log1p(-spec.drop_rate) + log_rows, dropping)
     return stationary(log_rows), np.exp(np.diagonal(log_rows, axis1=1, axis2=2))

@@ -55,8 +55,8 @@ class SampleMetadata:
         """
         all_samples = np.empty((self.n_samples, 0))
         texts = {name: value for name, value in self.values.items() if isinstance(value, str)}
-        found = _check_method_params(all_samples, self.values, rows)
-        return SampleMetadata(len(rows), {**found, **texts})  # letters are not samples
+        selected = _check_method_params(all_samples, self.values, rows)
+        return SampleMetadata(len(rows), {**selected, **texts})  # letters are not samples
 
 
 def routing_enabled() -> bool:

@@ -98,9 +98,11 @@ def temperature_chain(
         if h.dtype == np.float64:
             q[:, ~safe], staying[:, ~safe] = _chain_of_log_rates(scores.select(~safe))
         else:  # rates that underflow in single precision may be harmless in double precision
-            wide, kept = temperature_chain(h[~safe].astype(np.float64), inverse, groups, True)
+            wide, wide_staying = temperature_chain(
+                h[~safe].astype(np.float64), inverse, groups, True
+            )
             q[:, ~safe] = wide[:, order].T
-            staying[:, ~safe] = kept[:, order].T if kept is not None else 0
+            staying[:, ~safe] = wide_staying[:, order].T if wide_staying is not None else 0
     back = np.argsort(order)
     return q.T[:, back], staying.T[:, back] if own else None
 

@@ -5,13 +5,13 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from immax.distributed.parts_criteria import parts_criterion
-from immax.search.criteria import Wishes
+from immax.search.criteria import SearchGoal
 
 X, Y = np.zeros((9, 1)), np.array([0, 1, 2] * 3)
 SHARES = np.array([0.5, 0.3, 0.2])
 
 
-def wishes(**changes):
+def goal(**changes):
     given = {
         "aim": None,
         "costs": None,
@@ -21,11 +21,11 @@ def wishes(**changes):
         "pos_label": None,
         "evidence": 1.0,
     }
-    return Wishes(**{**given, **changes})
+    return SearchGoal(**{**given, **changes})
 
 
 def criterion(**changes):
-    return parts_criterion(wishes(**changes), X, Y, np.arange(3), SHARES)
+    return parts_criterion(goal(**changes), X, Y, np.arange(3), SHARES)
 
 
 def test_scores_of_labels():

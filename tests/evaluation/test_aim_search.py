@@ -127,12 +127,12 @@ def test_a_race_fits_the_better_half_to_the_other_folds():
     X, y = sample()
     Counting.fits = 0
     grid, asked = {"C": [1e-4, 1e-3, 1e-2, 1.0]}, scorers(y, "f1")
-    race = AimSearch(Counting(), grid, 3, asked, decide=True, race=True).fit(X, y)
+    halved = AimSearch(Counting(), grid, 3, asked, decide=True, halve=True).fit(X, y)
     assert Counting.fits == 4 + 2 * 2 + 1
     kept = {"C": [1e-2, 1.0]}
-    assert race.best_params_["f1"]["C"] in kept["C"]
+    assert halved.best_params_["f1"]["C"] in kept["C"]
     both = AimSearch(LogisticRegression(), kept, 3, asked, decide=True).fit(X, y)
-    assert race.for_aim("f1").rule == both.for_aim("f1").rule
+    assert halved.for_aim("f1").rule == both.for_aim("f1").rule
 
 
 def test_searches_of_several_aims_share_the_fits(monkeypatch):

@@ -67,6 +67,6 @@ def test_a_race_keeps_the_better_half_after_each_fold(monkeypatch):
     monkeypatch.setattr(
         Stub, "fit", lambda self, *data: fits.append(self.power) or fit(self, *data)
     )
-    search = PowerSearch(Stub(), (0.0, 1.0, 0.5, 2.0), 3, "accuracy", race=True).fit(X, y)
+    search = PowerSearch(Stub(), (0.0, 1.0, 0.5, 2.0), 3, "accuracy", halve=True).fit(X, y)
     assert fits == [0.0, 1.0, 0.5, 2.0, 1.0, 0.5, 1.0]  # the last fit is to all samples
     assert search.best_params_ == {"power": 1.0, "rule": "score"}

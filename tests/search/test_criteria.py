@@ -7,18 +7,18 @@ from sklearn.metrics import fbeta_score, make_scorer
 from immax.decisions import MCC, Costs, FBeta
 from immax.decisions.scorers import ScorerAim
 from immax.search.cell_scores import AimCriterion, ScorerCriterion
-from immax.search.criteria import Wishes, resolve_aim_of, resolve_purpose
+from immax.search.criteria import SearchGoal, resolve_aim_of, resolve_purpose
 
 X, Y = np.zeros((8, 2)), np.array([0, 0, 0, 0, 0, 0, 1, 1])
 
 
-def wishes(**given):
-    plain = Wishes(None, None, "accuracy", True, "auto", None, 0.75)
+def goal(**given):
+    plain = SearchGoal(None, None, "accuracy", True, "auto", None, 0.75)
     return plain._replace(**given)
 
 
 def purpose(y=Y, has_link=True, **given):
-    return resolve_purpose(wishes(**given), X[: len(y)], y, None, np.unique(y), has_link)
+    return resolve_purpose(goal(**given), X[: len(y)], y, None, np.unique(y), has_link)
 
 
 def test_labels_metrics_mean_their_aim():
@@ -76,15 +76,15 @@ def test_several_metrics():
 
 
 def test_costs_are_an_aim():
-    assert resolve_aim_of(wishes(costs=[1, 10])) == Costs([1, 10])
-    assert resolve_aim_of(wishes()) is None
+    assert resolve_aim_of(goal(costs=[1, 10])) == Costs([1, 10])
+    assert resolve_aim_of(goal()) is None
     for given, message in [
         ({"costs": [1, 2], "aim": "f1"}, "exclude each other"),
         ({"aim": "f1", "rule": "score"}, "rule must be 'auto'"),
         ({"aim": "f1", "scoring": "f1"}, "give a list of scorers"),
     ]:
         with pytest.raises(ValueError, match=message):
-            resolve_aim_of(wishes(**given))
+            resolve_aim_of(goal(**given))
 
 
 def test_metrics_of_labels_cannot_judge_what_is_undecided():

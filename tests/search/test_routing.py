@@ -194,9 +194,9 @@ def test_other_metadata_of_scorers():
 def test_the_parts_of_the_router():
     with config_context(enable_metadata_routing=True):
         model = linear(cv=GroupKFold(2), scoring=["f1", "accuracy"], aim="precision_macro")
-        parts = dict(make_router(model, model._wishes()))
+        parts = dict(make_router(model, model._goal()))
         assert set(parts) == {"$self_request", "splitter", "scorer", "aim"}
-        assert set(dict(make_router(linear(aim="f1"), linear(aim="f1")._wishes()))) == {
+        assert set(dict(make_router(linear(aim="f1"), linear(aim="f1")._goal()))) == {
             "$self_request",
             "splitter",
         }

@@ -99,7 +99,7 @@ def _image_split(
         equal = np.full(len(names), data.share)
         train = keep_shares(y_train, equal, random_state=run)
         test = keep_shares(y_test, equal, random_state=run)
-    kept = {"balanced": test, "imbalanced": test, "weighted": test}
+    rows = {"balanced": test, "imbalanced": test, "weighted": test}
     if variant.class_name is not None:
         own = variant.class_name
         if own not in names:
@@ -111,9 +111,9 @@ def _image_split(
         minority = 0.5 if variant.minority is None else variant.minority
         shares = class_shares(len(names), variant.kind, variant.ratio, minority)
         train = train[keep_shares(y_train[train], shares, random_state=run)]
-        kept["imbalanced"] = test[keep_shares(y_test[test], shares, random_state=run)]
+        rows["imbalanced"] = test[keep_shares(y_test[test], shares, random_state=run)]
     X = images.X_train[train]
-    held = {name: images.X_test[kept[name]] if name in kept else X for name in tests}
+    held = {name: images.X_test[rows[name]] if name in rows else X for name in tests}
     if data.size is not None:
         X, *reduced = (reduce_images(own, data.size) for own in (X, *held.values()))
         held = dict(zip(held, reduced, strict=True))
@@ -125,7 +125,7 @@ def _image_split(
             parts = pixel_features(*parts)
         X, held = parts[0], dict(zip(held, parts[1:], strict=True))
     y = y_train[train]
-    labelled = {name: (held[name], y_test[kept[name]] if name in kept else y) for name in tests}
+    labelled = {name: (held[name], y_test[rows[name]] if name in rows else y) for name in tests}
     return Split(X, y, labelled, tuple(names))
 
 
@@ -158,8 +158,8 @@ def _table(
     if name in COLLECTIONS:
         X, y, names = COLLECTIONS[name].load(own)
         if max_rows is not None and len(y) > max_rows:
-            kept = _thinned(y, max_rows)
-            X, y = X[kept], y[kept]
+            rows = _thinned(y, max_rows)
+            X, y = X[rows], y[rows]
         return X, y, names
     frame, labels = datasets.read_table(own, target)
     if frame.select_dtypes("number").shape[1] < frame.shape[1]:
@@ -175,8 +175,8 @@ def _thinned(y: Array, max_rows: int) -> Array:
     counts = np.bincount(y)
     sizes = np.maximum(np.round(counts * max_rows / len(y)), np.minimum(counts, FEWEST)).astype(int)
     rng = np.random.default_rng(0)
-    kept = [rng.permutation(np.flatnonzero(y == k))[:size] for k, size in enumerate(sizes)]
-    return np.sort(np.concatenate(kept))
+    rows = [rng.permutation(np.flatnonzero(y == k))[:size] for k, size in enumerate(sizes)]
+    return np.sort(np.concatenate(rows))
 
 
 def _table_split(data: DataSpec, variant: Variant, data_dir: str | None, run: int) -> Split:

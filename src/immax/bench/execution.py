@@ -161,8 +161,8 @@ def _evaluate(
         shares = split.counts / split.counts.sum()
         return HeldOutResult(measure_by_shares(y, predicted, proba, shares))
     metrics = measure(y, predicted, proba, len(split.class_names), split.counts)
-    kept = (None, None) if name in (HELD_OUT, TRAINING) else (predicted, y)
-    return HeldOutResult(metrics, *kept)
+    labels = (None, None) if name in (HELD_OUT, TRAINING) else (predicted, y)
+    return HeldOutResult(metrics, *labels)
 
 
 def _held_out_fold(split: Split, n_folds: int, fold: int) -> Split:

@@ -68,13 +68,13 @@ def rank_table(results: Results, model: str, test: str, metric: str, reference: 
     finished = ~np.isnan(values)
     started = finished.any(axis=0)
     sets = finished.sum(axis=1) >= max(started.sum() / 2, 1)
-    kept = started & finished[sets].all(axis=0)
-    methods = [method for method, keep in zip(results.methods, kept, strict=True) if keep]
-    values = values[np.ix_(sets, kept)]
+    complete = started & finished[sets].all(axis=0)
+    methods = [method for method, keep in zip(results.methods, complete, strict=True) if keep]
+    values = values[np.ix_(sets, complete)]
     header = ["method", f"mean {metric}", "mean rank", f"wins/ties/losses to {reference}"]
     header += ["Wilcoxon p", "after Holm"]
     title = f"{model}, {metric}"
-    left_out = _left_out(results, finished, sets, kept)
+    left_out = _left_out(results, finished, sets, complete)
     if not values.size:
         return RankTable(Table(title, header, []), np.array([]), 1.0, 0, left_out)
     ranks = average_ranks(sign * values)
@@ -93,7 +93,7 @@ def rank_table(results: Results, model: str, test: str, metric: str, reference: 
     return RankTable(table, ranks[order], friedman(sign * values), len(values), left_out)
 
 
-def _left_out(results: Results, finished: Array, sets: Array, kept: Array) -> str:
+def _left_out(results: Results, finished: Array, sets: Array, complete: Array) -> str:
     """Return a sentence on what is not finished and therefore not in the table."""
     parts = []
     if not sets.all():
@@ -102,7 +102,7 @@ def _left_out(results: Results, finished: Array, sets: Array, kept: Array) -> st
     counts = finished[sets].sum(axis=0)
     unfinished = [
         f"{name} ({count} of {sets.sum()} data sets)"
-        for name, keep, count in zip(results.methods, kept, counts.tolist(), strict=True)
+        for name, keep, count in zip(results.methods, complete, counts.tolist(), strict=True)
         if count and not keep
     ]
     if unfinished:

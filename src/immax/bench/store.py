@@ -62,27 +62,27 @@ class Store:
 
     def _check_owner(self, must_have_results: bool) -> None:
         """Refuse the databases of other programs, before anything is written to them."""
-        found = {name for (name,) in self._db.execute("select name from sqlite_master")}
+        tables = {name for (name,) in self._db.execute("select name from sqlite_master")}
         known = {"meta", "cells", "curves"}
-        if found and not found & known:
+        if tables and not tables & known:
             raise StoreError(f"{str(self.path)!r} is not a results file: it has other tables")
-        if must_have_results and ("meta" not in found or self._meta("plan") is None):
+        if must_have_results and ("meta" not in tables or self._meta("plan") is None):
             raise StoreError(f"{str(self.path)!r} is not a results file: it has no plan")
 
     def _check_format(self) -> None:
-        found = self._meta("format")
-        if found == str(FORMAT):
+        version = self._meta("format")
+        if version == str(FORMAT):
             return
         with self._transaction():
-            found = self._meta("format")
-            if found is None:
+            version = self._meta("format")
+            if version is None:
                 self._set_meta(format=str(FORMAT))
-            elif found == "1":
+            elif version == "1":
                 self._release_abandoned()
                 convert_store(self._db, str(self.path))
-            elif found != str(FORMAT):
+            elif version != str(FORMAT):
                 raise StoreError(
-                    f"{str(self.path)!r} has format {found}; this version of immax reads {FORMAT}"
+                    f"{str(self.path)!r} has format {version}; this version of immax reads {FORMAT}"
                 )
 
     def _meta(self, key: str) -> str | None:

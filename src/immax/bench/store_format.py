@@ -127,8 +127,8 @@ def convert_store(db: sqlite3.Connection, path: str) -> None:
                 (identity,),
             )
         elif result:
-            found = json.dumps(translate_result(json.loads(result), new, n_classes))
-            db.execute("update cells set result = ? where id = ?", (found, identity))
+            converted = json.dumps(translate_result(json.loads(result), new, n_classes))
+            db.execute("update cells set result = ? where id = ?", (converted, identity))
         if new != old:
             db.execute(
                 "update cells set id = ?, spec = ? where id = ?",

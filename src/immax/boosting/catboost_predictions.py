@@ -59,12 +59,12 @@ class CatBoostPredictions(CatBoostClassifier, BoostingLossMixin):
         description: Description,
     ) -> History:
         """Return the values of further metrics after each round, by evaluation set."""
-        found: History = {}
+        histories: History = {}
         for number, (data, codes) in enumerate(sets if metrics else ()):
             name = "validation" if len(sets) == 1 else f"validation_{number}"
             pool = Pool(data, **columns)
-            found[name] = self._evaluate_stages(pool, codes, None, metrics, description, {})
-        return found
+            histories[name] = self._evaluate_stages(pool, codes, None, metrics, description, {})
+        return histories
 
     def _evaluate_stages(
         self,
@@ -414,8 +414,8 @@ def named_metrics(given: Any, n_classes: int) -> list[EvalMetric]:
     ValueError
         If something is not the name of a metric.
     """
-    found = [] if given is None else find_metrics(given, "catboost", n_classes)
-    named = [metric for metric in found if isinstance(metric, EvalMetric)]
-    if len(named) < len(found):
+    known = [] if given is None else find_metrics(given, "catboost", n_classes)
+    named = [metric for metric in known if isinstance(metric, EvalMetric)]
+    if len(named) < len(known):
         raise ValueError("custom_metric takes names; pass an object as eval_metric")
     return named

@@ -62,9 +62,11 @@ def choose_learning_rate(
     """
     if any(params.get(name) is not None for name in RATES):
         return None
-    kept = {name: params[name] for name in RATE_DEPENDS_ON if params.get(name) is not None}
+    relevant = {name: params[name] for name in RATE_DEPENDS_ON if params.get(name) is not None}
     quick = {"depth": 1, "border_count": 1, "bootstrap_type": "No", "thread_count": 1}
-    model = CatBoostClassifier(**kept, **quick, logging_level="Silent", allow_writing_files=False)
+    model = CatBoostClassifier(
+        **relevant, **quick, logging_level="Silent", allow_writing_files=False
+    )
     kinds = min(n_classes, 3)  # two classes, or many
     rows = np.arange(max(n, 2 * kinds))
     X, y = rows[:, None].astype(np.float32), rows % kinds

@@ -169,7 +169,7 @@ class BoostingLossMixin:
                     f"which {name} does not go with; fit it to held-out samples: "
                     "DecisionClassifierCV(model, aim, cv='prefit').fit(X_held_out, y_held_out)"
                 )
-        kept = {name: options[name] for name in self._fold_options if name in options}
+        fit_options = {name: options[name] for name in self._fold_options if name in options}
         weights = None if weight is None else np.asarray(weight, dtype=float)
         parameters = {"aim": None, "costs": None, **self._fold_parameters()}
 
@@ -178,7 +178,7 @@ class BoostingLossMixin:
         def predict(train: Array, test: Array) -> Array:
             own = None if weights is None else weights[train]
             model = clone(self).set_params(**parameters)
-            model.fit(_safe_indexing(X, train), labels[train], sample_weight=own, **kept)
+            model.fit(_safe_indexing(X, train), labels[train], sample_weight=own, **fit_options)
             return np.asarray(model.predict_proba(_safe_indexing(X, test)))
 
         splits = check_cv(self.cv, labels, classifier=True).split(X, labels)

@@ -390,5 +390,5 @@ def _values(metric: Metric, y: Array, sample: EvaluatedSample) -> Values:
     if isinstance(metric, EvalMetric):
         return [(metric.name, metric.compute(sample), metric.higher_is_better)]
     arguments = (y, sample.library_proba, sample.weight, None)  # labels, scores, weight, group
-    found = metric(*arguments[: len(signature(metric).parameters)])
-    return found if isinstance(found, list) else [found]
+    values = metric(*arguments[: len(signature(metric).parameters)])
+    return values if isinstance(values, list) else [values]

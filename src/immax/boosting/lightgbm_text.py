@@ -30,8 +30,8 @@ def get_parameter(booster: Any, name: str) -> str | None:
     str or None
         None if it was not set.
     """
-    found = _line(name).search(booster.model_to_string(num_iteration=1))
-    return None if found is None else found[1]
+    match = _line(name).search(booster.model_to_string(num_iteration=1))
+    return None if match is None else match[1]
 
 
 def set_parameter(booster: Any, name: str, value: str, constants: Array | None = None) -> None:
@@ -65,7 +65,7 @@ def add_constants(booster: Any, constants: Array) -> None:
 
 def _shifted(text: str, constants: Array) -> str:
     """Return the text of a booster whose scores are larger by the constants."""
-    starts = [found.start() for found in islice(TREES.finditer(text), len(constants))]
+    starts = [match.start() for match in islice(TREES.finditer(text), len(constants))]
     head = re.sub(r"^tree_sizes=.*\n", "", text[: starts[0]], flags=re.MULTILINE)  # they change
     end = text.index("\n\n", starts[-1])
     trees = [text[begin:stop] for begin, stop in pairwise([*starts, end])]

@@ -161,9 +161,11 @@ def description_text(description: ModelDescription, top: int = 10) -> str:
             f"threshold {description['threshold']:.4f}"
         )
     if "kept" in description:
-        kept, number = description["kept"], len(description["coefficients"])
-        lines.append(f"the {description['penalty']} penalty kept {len(kept)} of {number} features")
-        lines += [f"    {name}" for name in kept]
+        nonzero, number = description["kept"], len(description["coefficients"])
+        lines.append(
+            f"the {description['penalty']} penalty kept {len(nonzero)} of {number} features"
+        )
+        lines += [f"    {name}" for name in nonzero]
     if "gap" in description:
         lines.append(
             f"objective {description['objective']:.6g}, within {description['gap']:.2g} of the "

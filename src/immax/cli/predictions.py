@@ -109,11 +109,11 @@ def _predict_counted(
 ) -> Iterator[Iterator[DataFrame]]:
     """Find the rows of a budget in all tables; then yield the labels of each."""
     pandas = optional_import("pandas", NEEDS_ARROW)
-    found, sizes = CountedRows(count), []
+    budgeted, sizes = CountedRows(count), []
     for source, rows in sources:
         own = []
         for X in _model_inputs(file, source, rows):
-            found.add(decision_proba(file.model, X)[:, positive])
+            budgeted.add(decision_proba(file.model, X)[:, positive])
             own.append(len(X))
         sizes.append(own or [0])
     classes, names, begin = np.asarray(file.model.classes_), output_names(file, False), 0
@@ -121,7 +121,8 @@ def _predict_counted(
         begins = begin + np.cumsum([0, *own])
         yield (
             pandas.DataFrame(
-                classes[np.where(found.contains(start, n), positive, 1 - positive)], columns=names
+                classes[np.where(budgeted.contains(start, n), positive, 1 - positive)],
+                columns=names,
             )
             for start, n in zip(begins, own, strict=False)
         )

@@ -133,13 +133,13 @@ def fit_streamed(
 def _sample(spool: Spool, table: StreamedTable, rows: int, seed: int) -> tuple[Array, Array]:
     """Return features and labels of some rows; the features of all of them are spooled."""
     rate = rows / max(1, table.n_rows)
-    begin, kept = 0, []
+    begin, samples = 0, []
     for part in read_ahead(spool.read()):
         places = np.arange(begin, begin + len(part.y))
         chosen = np.flatnonzero(uniform_numbers(places, seed) < rate)
-        kept.append((part.X[chosen], part.y[chosen]))
+        samples.append((part.X[chosen], part.y[chosen]))
         begin += len(part.y)
-    return np.concatenate([X for X, _ in kept]), np.concatenate([y for _, y in kept])
+    return np.concatenate([X for X, _ in samples]), np.concatenate([y for _, y in samples])
 
 
 def _fit_search(

@@ -118,7 +118,7 @@ def _refit_streamed(
 ) -> dict[str, Pipeline]:
     steps, _ = table.fit_pipeline()
     with TrainingRows(table, steps, comparison.protocol, meter=meter) as rows:
-        found = {name: rows.choose(name, comparison.scorer, comparison.classes) for name in names}
-        models = {name: own.model for name, own in found.items()}
+        chosen = {name: rows.choose(name, comparison.scorer, comparison.classes) for name in names}
+        models = {name: own.model for name, own in chosen.items()}
         rows.fit(list(models.values()))
     return {name: Pipeline([*steps.steps, ("model", model)]) for name, model in models.items()}

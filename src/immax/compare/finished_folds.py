@@ -68,11 +68,11 @@ def run_folds(
         raise TimeoutError(
             "not even plain logistic regression was done on two folds within the time limit"
         )
-    found = gather(n_folds)
+    finished = gather(n_folds)
     unfinished = {
         name: len(own)
         for name, own in runner.results.items()
-        if name not in found.fold_results and name not in runner.failed
+        if name not in finished.fold_results and name not in runner.failed
     }
     left_out = {
         **comparison.left_out,
@@ -83,7 +83,7 @@ def run_folds(
         },
     }
     return replace(
-        found, left_out=MappingProxyType(left_out), unfinished=MappingProxyType(unfinished)
+        finished, left_out=MappingProxyType(left_out), unfinished=MappingProxyType(unfinished)
     )
 
 

@@ -201,9 +201,9 @@ def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScore
         balanced=candidate.balanced,
     )
     if isinstance(model, PowerSearch):
-        return model.set_params(race=True)
+        return model.set_params(halve=True)
     if isinstance(model, AimSearch):
-        model.race = candidate.model == "trees"
+        model.halve = candidate.model == "trees"
     return model
 
 

@@ -149,8 +149,8 @@ class StreamedFolds:
         repeat, left_out = divmod(fold, self._protocol.folds)
         seed = self._protocol.seed + repeat
         if repeat not in self._pipelines:
-            found = self._table.fit_fold_pipelines(self._protocol.folds, seed)
-            self._pipelines = {repeat: found}
+            pipelines = self._table.fit_fold_pipelines(self._protocol.folds, seed)
+            self._pipelines = {repeat: pipelines}
         steps = self._pipelines[repeat].training[left_out]
         with TrainingRows(
             self._table, steps, self._protocol, seed=seed, left_out=left_out, meter=self._meter
@@ -179,11 +179,11 @@ class StreamedFolds:
         models = [own.model for own in chosen.values()]
         rows.fit(models)
         aimed = self._scorer.aim is not None
-        found = rows.predict(models, [CANDIDATES[name].proba or aimed for name in chosen])
+        predicted = rows.predict(models, [CANDIDATES[name].proba or aimed for name in chosen])
         shared = (time.perf_counter() - start) / len(chosen)
         return {
             name: _as_result(predictions, seconds[name] + shared, own)
-            for (name, own), predictions in zip(chosen.items(), found, strict=True)
+            for (name, own), predictions in zip(chosen.items(), predicted, strict=True)
         }
 
     def _report(self) -> None:
@@ -196,12 +196,14 @@ class StreamedFolds:
             )
 
 
-def _as_result(found: HeldOutPredictions, seconds: float, chosen: FittedCandidate) -> FoldResult:
+def _as_result(
+    predictions: HeldOutPredictions, seconds: float, chosen: FittedCandidate
+) -> FoldResult:
     def join(arrays: Sequence[Array]) -> Array | None:
         return np.concatenate(arrays) if arrays else None
 
-    labels, proba = np.concatenate(found.labels), join(found.proba)
-    decision_proba = join(found.decision_proba)
+    labels, proba = np.concatenate(predictions.labels), join(predictions.proba)
+    decision_proba = join(predictions.decision_proba)
     rule = rule_of(chosen.model)
     by = proba if decision_proba is None else decision_proba
     if rule is not None and rule.count is not None and by is not None:

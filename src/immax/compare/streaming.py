@@ -28,7 +28,7 @@ __all__ = ["compare_streamed"]
 
 def compare_streamed(
     table: StreamedTable,
-    found: FoldPipelines | None = None,
+    pipelines: FoldPipelines | None = None,
     *,
     methods: Iterable[str] | None = None,
     protocol: Protocol | None = None,
@@ -46,7 +46,7 @@ def compare_streamed(
     ----------
     table : StreamedTable
         What ``immax.tabular.streamed_table.open_streamed`` returns.
-    found : FoldPipelines, optional
+    pipelines : FoldPipelines, optional
         What ``table.fit_fold_pipelines(protocol.folds, protocol.seed)`` returned, if it has been
         called already.
     methods : iterable of str, optional
@@ -75,23 +75,23 @@ def compare_streamed(
         If not even plain logistic regression was finished on two folds within the time limit.
     """
     protocol = protocol or Protocol()
-    found = found or table.fit_fold_pipelines(protocol.folds, protocol.seed)
-    check_classes(found.classes, np.bincount(found.codes, minlength=len(found.classes)))
+    pipelines = pipelines or table.fit_fold_pipelines(protocol.folds, protocol.seed)
+    check_classes(pipelines.classes, np.bincount(pipelines.codes, minlength=len(pipelines.classes)))
     metric = protocol.metric if protocol.aim is None else AIM_METRIC
-    c, n = len(found.classes), len(found.codes)
+    c, n = len(pipelines.classes), len(pipelines.codes)
     names, left_out = choose_candidates(methods, c, n, metric, streamed=True)
     splits = hashed_splits(n, protocol)
     shapes = [(len(split.test), c) for split in splits]
-    cache = FoldCache(keep, _identity(table, found, protocol), shapes)
+    cache = FoldCache(keep, _identity(table, pipelines, protocol), shapes)
     runner = StreamedFolds(
-        table, found, names, protocol, cache, time_limit=time_limit, on_progress=on_progress
+        table, pipelines, names, protocol, cache, time_limit=time_limit, on_progress=on_progress
     )
     comparison = Comparison(
         protocol,
         table,
         table.schema,
-        found.classes,
-        found.codes,
+        pipelines.classes,
+        pipelines.codes,
         splits,
         {},
         MappingProxyType(left_out),
@@ -99,7 +99,7 @@ def compare_streamed(
     return run_folds(comparison, runner, runner.run)
 
 
-def _identity(table: StreamedTable, found: FoldPipelines, protocol: Protocol) -> str:
+def _identity(table: StreamedTable, pipelines: FoldPipelines, protocol: Protocol) -> str:
     """Return a hash of everything that the results of a fold depend on, but for the cells.
 
     Files count by their sizes and times of change: reading all of them takes long.
@@ -109,7 +109,7 @@ def _identity(table: StreamedTable, found: FoldPipelines, protocol: Protocol) ->
         about = path.stat()
         digest.update(repr((str(path), about.st_size, about.st_mtime_ns)).encode())
     digest.update(repr((table.schema, table.target)).encode())
-    digest.update(found.codes.tobytes())
+    digest.update(pipelines.codes.tobytes())
     protocol = replace(protocol, repeats=1, max_repeats=None)
     settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
     digest.update(repr(("streamed", protocol.search_rows, *settings)).encode())

@@ -150,8 +150,8 @@ class TrainingRows:
             Fitted to the sample.
         """
         y = self._sample.y if classes is None else np.asarray(classes)[self._sample.y]
-        found = fit_candidate(name, self._sample.X, y, self._protocol, scorer)
-        return FittedCandidate(without_search(found.model), found.chosen)
+        candidate = fit_candidate(name, self._sample.X, y, self._protocol, scorer)
+        return FittedCandidate(without_search(candidate.model), candidate.chosen)
 
     def fit(self, models: Sequence[Any]) -> None:
         """Fit what was chosen to all training rows; the models are changed.
@@ -248,11 +248,11 @@ def _predict_part(
     )
 
 
-def _compact(found: Predictions) -> HeldOutPredictions:
+def _compact(predictions: Predictions) -> HeldOutPredictions:
     return HeldOutPredictions(
-        [found.labels.astype(np.int16)],
+        [predictions.labels.astype(np.int16)],
         *(
             [] if proba is None else [proba.astype(np.float32)]
-            for proba in (found.proba, found.decision_proba)
+            for proba in (predictions.proba, predictions.decision_proba)
         ),
     )

@@ -24,11 +24,11 @@ PREFERENCES = ("simplest", "best")
 LEVEL = 0.05
 """The significance level of a recommendation."""
 
-LOOKS = 2
+REPEAT_CORRECTION = 2
 """The factor of p-values if repeats have followed because the answer was open: without it, looking
 again and again would find a gain too often where there is none (``benchmarks/verdict.py``)."""
 
-HOPELESS = 0.5
+MAX_OPEN_P = 0.5
 """The p-value from which on repeats would not make a gain significant."""
 
 
@@ -232,8 +232,8 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
     scores = {name: comparison.scores(name) for name in comparison.complete}
     gains = {name: values.gain(name, PLAIN) for name in scores}
     others = [name for name in scores if name != PLAIN]
-    looks = 1 if len(comparison.splits) <= comparison.planned_folds else LOOKS
-    p = holm([min(1.0, looks * gains[name].p) for name in others])
+    correction = 1 if len(comparison.splits) <= comparison.planned_folds else REPEAT_CORRECTION
+    p = holm([min(1.0, correction * gains[name].p) for name in others])
     corrected = dict(zip(others, p, strict=True))
     rows = []
     for name, own in scores.items():
@@ -258,7 +258,7 @@ def answer(comparison: Comparison, prefer: str = "simplest") -> Answer:
     rows.sort(
         key=lambda row: (-scorer.sign * row.measures[scorer.name], CANDIDATES[row.name].effort)
     )
-    ties = _ties(values, [row.name for row in rows], corrected, looks)
+    ties = _ties(values, [row.name for row in rows], corrected, correction)
     best = rows[0].name
     chosen = best if prefer == "best" else min([best, *ties], key=lambda n: CANDIDATES[n].effort)
     finding = Finding(
@@ -285,20 +285,20 @@ def is_open(comparison: Comparison) -> bool:
     -------
     bool
         Whether the best method is ahead, but not certainly so: the p-value of its gain is between
-        ``LEVEL`` and ``HOPELESS``.
+        ``LEVEL`` and ``MAX_OPEN_P``.
     """
     if len(comparison.complete) < 2:
         return False
     best = answer(comparison).rows[0]
-    return best.name != PLAIN and LEVEL <= best.p < HOPELESS
+    return best.name != PLAIN and LEVEL <= best.p < MAX_OPEN_P
 
 
 def _ties(
-    values: GroupedValues, ranked: Sequence[str], corrected: Mapping[str, float], looks: int
+    values: GroupedValues, ranked: Sequence[str], corrected: Mapping[str, float], correction: int
 ) -> list[str]:
     """Return the methods that are not significantly worse than the best one, in their order."""
     best, *others = ranked
-    p = holm([min(1.0, looks * values.gain(best, name).p) for name in others])
+    p = holm([min(1.0, correction * values.gain(best, name).p) for name in others])
     worse = {name: own < LEVEL for name, own in zip(others, p, strict=True)}
     if best != PLAIN:
         worse[PLAIN] = corrected[best] < LEVEL  # the p-value that the ranking shows

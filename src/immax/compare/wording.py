@@ -76,7 +76,7 @@ def describe_finding(finding: Finding) -> str:
     if not certain:
         return (
             f"{first} The gain is not certain: plain logistic regression is the simpler choice "
-            f"(--prefer simplest). {_surer(finding, best.gain)}"
+            f"(--prefer simplest). {_what_would_decide(finding, best.gain)}"
         )
     if chosen is best:
         return first
@@ -95,11 +95,11 @@ def _take_plain(finding: Finding, best: Row, plain: Row) -> str:
         f"Take {_title(plain)} ({finding.title} {_value(finding, plain)}): no method is clearly "
         f"better. {_at_the_start(best)} is ahead by {_gain(finding, best)}: "
         f"{'a large gain, but not yet a certain one' if large else 'a small gain, and not certain'}"
-        f" (--prefer best takes it). {_surer(finding, best.gain)}"
+        f" (--prefer best takes it). {_what_would_decide(finding, best.gain)}"
     )
 
 
-def _surer(finding: Finding, gain: float) -> str:
+def _what_would_decide(finding: Finding, gain: float) -> str:
     """Return what would decide it."""
     # If the chosen method is the best one, the error is that of its own interval.
     best = finding.rows[0]

@@ -184,17 +184,17 @@ def keep_shares(
     classes, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if classes.size < 2:
         raise ValueError(f"y must hold at least two classes; got {classes.tolist()}")
-    kept = np.asarray(shares, dtype=np.float64)
-    if kept.shape != classes.shape:
+    fractions = np.asarray(shares, dtype=np.float64)
+    if fractions.shape != classes.shape:
         raise ValueError(
             f"shares must hold one number for each of the {classes.size} classes; "
-            f"got shape {kept.shape}"
+            f"got shape {fractions.shape}"
         )
-    if not ((kept > 0) & (kept <= 1)).all():
-        raise ValueError(f"shares must lie in (0, 1]; got {kept.tolist()}")
+    if not ((fractions > 0) & (fractions <= 1)).all():
+        raise ValueError(f"shares must lie in (0, 1]; got {fractions.tolist()}")
     rng = check_random_state(random_state)
     keep = []
-    for code, share in zip(_order_codes(order, classes), kept.tolist(), strict=True):
+    for code, share in zip(_order_codes(order, classes), fractions.tolist(), strict=True):
         size = max(1, round(share * int(sizes.min())))
         keep.append(rng.permutation(np.flatnonzero(codes == code))[:size])
     return np.sort(np.concatenate(keep))

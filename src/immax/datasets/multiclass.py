@@ -124,11 +124,11 @@ def load_multiclass(name: str) -> tuple[Array, Array, tuple[str, ...]]:
     labels = np.array([row[-1] for row in rows])
     classes, counts = np.unique(labels, return_counts=True)
     frequent = classes[counts >= FEWEST]
-    kept = np.flatnonzero(np.isin(labels, frequent))
-    cells = [rows[i][source.first : -1] for i in kept]
+    large = np.flatnonzero(np.isin(labels, frequent))
+    cells = [rows[i][source.first : -1] for i in large]
     columns = [column for own in zip(*cells, strict=True) for column in encode_column(own)]
     names = tuple(str(label) for label in frequent)
-    return np.column_stack(columns), np.searchsorted(frequent, labels[kept]), names
+    return np.column_stack(columns), np.searchsorted(frequent, labels[large]), names
 
 
 def _rows(path: Path) -> list[list[str]]:

@@ -321,9 +321,9 @@ def _codes(y: ArrayLike, classes: ArrayLike | None, shape: tuple[int, ...]) -> t
     order = np.argsort(known)
     place = np.searchsorted(known, labels, sorter=order)
     codes = order[np.minimum(place, known.size - 1)]
-    strange = labels[known[codes] != labels]
-    if strange.size:
-        raise ValueError(f"y holds {strange[0]!r}, which is not among the classes")
+    unknown = labels[known[codes] != labels]
+    if unknown.size:
+        raise ValueError(f"y holds {unknown[0]!r}, which is not among the classes")
     return known, codes
 
 

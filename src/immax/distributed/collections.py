@@ -151,12 +151,12 @@ def count_classes(y: Any, weight: Any, client: Client) -> tuple[Array, Array]:
     weights = partitions_of(weight, len(parts))
     count = delayed(_count_part)
     tasks = [count(part, own) for part, own in zip(parts, weights, strict=True)]
-    found = [pair for pair in client.gather(client.compute(tasks)) if len(pair[0])]
-    if not found:
+    counted = [pair for pair in client.gather(client.compute(tasks)) if len(pair[0])]
+    if not counted:
         raise ValueError("y has no samples")
-    labels = np.concatenate([classes for classes, _ in found])
+    labels = np.concatenate([classes for classes, _ in counted])
     classes, places = np.unique(labels, return_inverse=True)
-    counts = np.bincount(places.ravel(), np.concatenate([own for _, own in found]))
+    counts = np.bincount(places.ravel(), np.concatenate([own for _, own in counted]))
     return classes, counts
 
 

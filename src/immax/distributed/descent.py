@@ -125,7 +125,7 @@ class Descent:
         """
         self._memory.restart(precondition)
         if self._point is not None and not self.done:
-            self._head_on()
+            self._set_direction()
 
     def trials(self) -> list[Trial]:
         """Return the parameters at which the risk is wanted next.
@@ -230,9 +230,9 @@ class Descent:
         known = bias_hessian if isinstance(bias_hessian, np.ndarray) else None
         self._point = Point(trial.theta, value, full, trial.name or "", known)
         self._refusals = 0
-        self._head_on()
+        self._set_direction()
 
-    def _head_on(self) -> None:
+    def _set_direction(self) -> None:
         """Set the next direction, and stop where nothing is left to gain."""
         point = self._point
         assert point is not None
@@ -351,7 +351,7 @@ class Descent:
         if len(self._memory):
             self._memory.restart()
             self._refusals = 0
-            self._head_on()
+            self._set_direction()
             return
         self.done = True
 

@@ -91,7 +91,7 @@ def evaluate(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> Ev
 def _scores(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> list[Array]:
     """Return the scores of every trial, of shape (k, n), by as few products as possible."""
     d = part.X.shape[1]
-    found: list[Array | None] = []
+    by_trial: list[Array | None] = []
     for trial in trials:
         known = [part.known.get(name) for name, _ in trial.parents]
         combined = None
@@ -102,8 +102,8 @@ def _scores(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> lis
             )
             if trial.shift is not None:
                 combined = combined + trial.shift.astype(part.X.dtype)[:, None]
-        found.append(None if combined is None else np.asarray(combined))
-    missing = [place for place, own in enumerate(found) if own is None]
+        by_trial.append(None if combined is None else np.asarray(combined))
+    missing = [place for place, own in enumerate(by_trial) if own is None]
     if missing:
         stacked = np.concatenate([trials[place].theta[:, :d] for place in missing])
         products = part.products(stacked)
@@ -114,14 +114,14 @@ def _scores(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> lis
             begin += len(theta)
             if objective.fit_intercept:
                 own += theta[:, -1:].astype(own.dtype)
-            found[place] = own
-    scores = [own for own in found if own is not None]
+            by_trial[place] = own
+    scores = [own for own in by_trial if own is not None]
     if objective.name:
         named = {trial.name: own for trial, own in zip(trials, scores, strict=True) if trial.name}
         wanted = {name for trial in trials for name, _ in trial.parents}
         wanted.update(name for trial in trials for name in trial.kept)
-        kept = {name: own for name, own in part.known.items() if name in wanted}
-        part.remember({**kept, **named})
+        reused = {name: own for name, own in part.known.items() if name in wanted}
+        part.remember({**reused, **named})
     return scores
 
 
@@ -138,8 +138,8 @@ def _add_block(
     residuals, places = [], []
     for place, (trial, own) in enumerate(zip(trials, scores, strict=True)):
         cell = objective.cells[trial.cell]
-        kept = objective.name if len(objective.cells) == 1 else None
-        risk = part.risk(cell.loss, cell.left_out, kept or None)
+        name = objective.name if len(objective.cells) == 1 else None
+        risk = part.risk(cell.loss, cell.left_out, name or None)
         if not trial.gradient:
             values[place] += risk.value(own.T)
             continue

@@ -66,8 +66,8 @@ def score_held_out(
         places = [place for place, fit in enumerate(fits) if fit.fold == fold]
         outputs = sum(len(fits[place].theta) for place in places)
         for block in _rows_of(part, fold).blocks(outputs):
-            found = _scores(block, fits, places, fit_intercept)
-            for place, scores in zip(places, found, strict=True):
+            by_fit = _scores(block, fits, places, fit_intercept)
+            for place, scores in zip(places, by_fit, strict=True):
                 fit = fits[place]
                 proba = divide_out(immax_proba(scores, fit.margins, loss), fit.weights)
                 own = proba[np.arange(len(block)), block.y]
@@ -92,15 +92,15 @@ def _scores(
     """Return the scores of every fit in the shape of ``decision_function``."""
     d = part.X.shape[1]
     products = part.products(np.concatenate([fits[place].theta[:, :d] for place in places]))
-    found, begin = [], 0
+    by_fit, begin = [], 0
     for place in places:
         theta = fits[place].theta
         scores = products[begin : begin + len(theta)].T
         begin += len(theta)
         if fit_intercept:
             scores = scores + theta[:, -1].astype(scores.dtype)
-        found.append(scores[:, 0] if len(theta) == 1 else scores)
-    return found
+        by_fit.append(scores[:, 0] if len(theta) == 1 else scores)
+    return by_fit
 
 
 def _decisions(rule: str | Rule, scores: Array, proba: Array) -> Array:

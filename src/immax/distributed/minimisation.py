@@ -95,18 +95,18 @@ def minimise(
         trials = descent.trials()
         if due and (exact or diagonal) and trials[0].gradient:
             trials = [trials[0]._replace(curvature=exact, diagonal=diagonal), *trials[1:]]
-        found: Evaluation = problem.parts.reduce(evaluate, objective, trials)
-        if start.any() and not (descent.started or found.values[0] <= 2 * at_zero):
+        evaluation: Evaluation = problem.parts.reduce(evaluate, objective, trials)
+        if start.any() and not (descent.started or evaluation.values[0] <= 2 * at_zero):
             # The fit to the sample is worse than nothing, or infinite: losses may grow very fast.
             start = np.zeros_like(start)
             descent = descend(start)
             continue
-        descent.receive(found.values, found.gradients, found.bias_hessians)
+        descent.receive(evaluation.values, evaluation.gradients, evaluation.bias_hessians)
         if not due or descent.done or not trials[0].gradient:
             continue
         if exact:
             if descent.theta is trials[0].theta:
-                matrix = np.asarray(found.hessians[0])
+                matrix = np.asarray(evaluation.hessians[0])
                 null = local.risk.null_direction
                 descent.precondition(
                     exact_preconditioner(
@@ -115,7 +115,7 @@ def minimise(
                 )
         elif diagonal:
             if descent.theta is trials[0].theta:
-                descent.precondition(invert_diagonal(local, np.asarray(found.hessians[0])))
+                descent.precondition(invert_diagonal(local, np.asarray(evaluation.hessians[0])))
                 diagonal, renewal = False, stopping.max_iter  # steps say more from now on
             continue
         else:
@@ -151,11 +151,13 @@ def run_rounds(
         if not active:
             return [descent.theta for descent in descents]
         asked = [descent.trials() for descent in active]
-        found: Evaluation = parts.reduce(evaluate, objective, list(chain(*asked)))
+        evaluation: Evaluation = parts.reduce(evaluate, objective, list(chain(*asked)))
         begin = 0
         for descent, own in zip(active, asked, strict=True):
             places = slice(begin, begin + len(own))
             descent.receive(
-                found.values[places], found.gradients[places], found.bias_hessians[places]
+                evaluation.values[places],
+                evaluation.gradients[places],
+                evaluation.bias_hessians[places],
             )
             begin += len(own)

@@ -219,7 +219,7 @@ def _read_folder_values(
                     "from one of them"
                 )
             values.setdefault(name, set()).add(text)
-    read = {name: _read_values(found) for name, found in values.items()}
+    read = {name: _read_values(texts) for name, texts in values.items()}
     for name, by_text in read.items():
         bad = [text for text, value in by_text.items() if not isinstance(value, int | float)]
         if None in by_text or (bad and name != target):

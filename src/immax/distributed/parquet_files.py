@@ -108,12 +108,12 @@ def folder_values(file: Path, folder: Path) -> dict[str, str | None]:
     >>> folder_values(Path("sales/year=2020/shop=a%20b/0.parquet"), Path("sales"))
     {'year': '2020', 'shop': 'a b'}
     """
-    found: dict[str, str | None] = {}
+    values: dict[str, str | None] = {}
     for part in file.relative_to(folder).parts[:-1]:
         name, sign, value = part.partition("=")
         if sign:
-            found[unquote(name)] = None if value == NO_VALUE else unquote(value)
-    return found
+            values[unquote(name)] = None if value == NO_VALUE else unquote(value)
+    return values
 
 
 def find_clashes(schemas: Mapping[Path, Schema]) -> dict[str, str]:

@@ -110,7 +110,7 @@ class PartedIMMAXCV(IMMAXClassifierCV):
         data = prepare_parts(raw, radii=bool(self.use_radii), n_folds=n_folds, seed=seed)
         _check_folds(data)
         criterion = parts_criterion(
-            self._wishes(),
+            self._goal(),
             data.sample.X,
             data.classes[data.sample.y],
             data.classes,
@@ -260,7 +260,7 @@ def _evaluate_together(grid: _Grid, points: Sequence[Array]) -> CellResults:
     results.score_times[:] = (time.perf_counter() - begin) / len(cells)
     results.losses[:] = losses / sizes
     for cell in np.ndindex(*shape[:2]):
-        found = grid.criterion.score(tables[cell], losses[cell], sizes)
-        results.scores[cell], results.totals[cell] = found.splits, found.totals
-        results.without[cell], results.rules[cell] = found.without, found.rules
+        cell_scores = grid.criterion.score(tables[cell], losses[cell], sizes)
+        results.scores[cell], results.totals[cell] = cell_scores.splits, cell_scores.totals
+        results.without[cell], results.rules[cell] = cell_scores.without, cell_scores.rules
     return results

@@ -11,7 +11,7 @@ from immax.arrays import Array, Vector
 from immax.boosting.rule_choice import closed_form_rule
 from immax.decisions import Costs, LogLoss, Rule
 from immax.search.cell_scores import AimCriterion, CellScores
-from immax.search.criteria import Purpose, Wishes, resolve_purpose
+from immax.search.criteria import Purpose, SearchGoal, resolve_purpose
 
 __all__ = ["PartsCriterion", "parts_criterion"]
 
@@ -62,13 +62,13 @@ class PartsCriterion(NamedTuple):
 
 
 def parts_criterion(
-    wishes: Wishes, X: Any, y: Array, classes: Array, shares: Vector
+    goal: SearchGoal, X: Any, y: Array, classes: Array, shares: Vector
 ) -> PartsCriterion:
     """Return the criterion of a search over parts.
 
     Parameters
     ----------
-    wishes : Wishes
+    goal : SearchGoal
         What the search is for.
     X : {ndarray, sparse matrix} of shape (n, d)
         Some rows.
@@ -88,7 +88,7 @@ def parts_criterion(
     ValueError
         If the criterion needs the predictions of all rows in one place.
     """
-    purpose = resolve_purpose(wishes, X, y, None, classes, True)
+    purpose = resolve_purpose(goal, X, y, None, classes, True)
     criterion = purpose.criterion
     if purpose.others:
         raise ValueError("rows in parts are scored by one metric; got several in scoring")
@@ -104,11 +104,11 @@ def parts_criterion(
                 "or to_local() of one on Dask"
             )
         return PartsCriterion(purpose, [rule], False)
-    if not (isinstance(wishes.scoring, str) or wishes.scoring is None) or (
-        wishes.scoring not in SCORINGS
+    if not (isinstance(goal.scoring, str) or goal.scoring is None) or (
+        goal.scoring not in SCORINGS
     ):
         raise ValueError(
-            f"scoring={wishes.scoring!r} needs the predictions of all rows in one place; rows in "
+            f"scoring={goal.scoring!r} needs the predictions of all rows in one place; rows in "
             "parts are scored by 'accuracy', 'balanced_accuracy', 'neg_log_loss', an aim or costs"
         )
-    return PartsCriterion(purpose, criterion.rules, wishes.scoring == "neg_log_loss")  # type: ignore[attr-defined]
+    return PartsCriterion(purpose, criterion.rules, goal.scoring == "neg_log_loss")  # type: ignore[attr-defined]

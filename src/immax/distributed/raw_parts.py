@@ -198,8 +198,8 @@ def encode_part(part: RawPart, encoding: Encoding) -> RowPart:
     X = part.X.astype(encoding.dtype, copy=False)
     rows = np.arange(first, first + len(codes))
     if not weight.all():
-        kept = np.flatnonzero(weight)
-        X, codes, weight, rows = X[kept], codes[kept], weight[kept], rows[kept]
+        weighted = np.flatnonzero(weight)
+        X, codes, weight, rows = X[weighted], codes[weighted], weight[weighted], rows[weighted]
     folds = fold_numbers(rows, encoding.n_folds, encoding.seed) if encoding.n_folds else None
     places = np.arange(first_weighted, first_weighted + len(codes))
     return RowPart(X, codes, weight, places, folds)

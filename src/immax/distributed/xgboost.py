@@ -125,7 +125,7 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
             )
         ]
         names = [f"validation_{number}" for number in range(len(matrices))]
-        found = xgboost_dask.train(
+        trained = xgboost_dask.train(
             client,
             self._training_parameters(loss),
             self._matrix(client, X, y, sample_weight, loss, "y"),
@@ -137,9 +137,9 @@ class DaskIMMAXXGBClassifier(IMMAXXGBClassifier, DaskBoostingMixin):
             callbacks=self.callbacks,
             verbose_eval=verbose,
         )
-        self._Booster = found["booster"]
+        self._Booster = trained["booster"]
         self.n_classes_ = len(loss.classes)
-        self._set_evaluation_result(found["history"])
+        self._set_evaluation_result(trained["history"])
         self._set_loss(loss, self._distributed_rule(loss))
         attach(self.get_booster(), self._description())
         mark_booster(self.get_booster())

@@ -136,7 +136,7 @@ class AimSearch:
         Whether the classifier is trained as if all classes were equally frequent. Its
         probabilities are then adjusted to the class shares before a rule is fitted, and the rule
         is one for the probabilities as they are.
-    race : bool, default=False
+    halve : bool, default=False
         Whether only the better half of the points of the grid, by the first of the scorers on the
         first fold, is tried on the others.
 
@@ -158,7 +158,7 @@ class AimSearch:
         decide: bool = False,
         calibrate: bool = False,
         balanced: bool = False,
-        race: bool = False,
+        halve: bool = False,
     ) -> None:
         self.model = model
         self.grid = grid
@@ -167,7 +167,7 @@ class AimSearch:
         self.decide = decide
         self.calibrate = calibrate
         self.balanced = balanced
-        self.race = race
+        self.halve = halve
 
     def fit(self, X: Array, y: Array) -> AimSearch:
         """Search, and fit what the aims have chosen to all samples.
@@ -247,7 +247,7 @@ class AimSearch:
             return self._predict_fold(sample, points[number], *sample.splits[fold])
 
         numbers = list(range(len(points)))
-        if self.race:
+        if self.halve:
             first = replace(sample, splits=sample.splits[:1])
             scores = [
                 self._score(self.scorers[0], first, self._pool(first, [predict(number, 0)]))[0]

@@ -130,7 +130,7 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
     cv : splitter, or iterable of pairs of indices
     scoring : str or callable
         A scorer of scikit-learn.
-    race : bool, default=False
+    halve : bool, default=False
         Whether only the better half of the powers is tried on the next fold, until one is left.
     """
 
@@ -140,13 +140,13 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
         powers: Iterable[float],
         cv: CrossValidation,
         scoring: Scoring,
-        race: bool = False,
+        halve: bool = False,
     ) -> None:
         self.model = model
         self.powers = powers
         self.cv = cv
         self.scoring = scoring
-        self.race = race
+        self.halve = halve
 
     def fit(self, X: Array, y: Array) -> PowerSearch:
         """Choose a power and a rule by cross-validation, and fit to all samples.
@@ -172,9 +172,9 @@ class PowerSearch(ClassifierMixin, BaseEstimator):
                 proba = model.predict_proba(X[test])
                 losses[power].append(log_loss(y[test], proba, labels=model.classes_))
                 own.append([score(model.set_params(rule=rule), X[test], y[test]) for rule in rules])
-            if self.race and len(scores) > 1:
-                kept = _better_half(scores, losses)
-                scores = {power: own for power, own in scores.items() if power in kept}
+            if self.halve and len(scores) > 1:
+                better = _better_half(scores, losses)
+                scores = {power: own for power, own in scores.items() if power in better}
                 if len(scores) == 1:
                     break
         results = {

@@ -33,13 +33,13 @@ def calibration_folds(sample: Sample, random_state: int | np.random.RandomState 
     ValueError
         If a class has a single sample.
     """
-    labels, kept = sample.labels, sample.weight > 0
-    smallest = int(np.bincount(labels[kept]).min())
+    labels, has_weight = sample.labels, sample.weight > 0
+    smallest = int(np.bincount(labels[has_weight]).min())
     if smallest < 2:
         raise ValueError("calibrated=True needs two samples or more of every class, for its folds")
     rng = check_random_state(0 if random_state is None else random_state)
     order = rng.permutation(labels.size)
-    order = order[np.lexsort([labels[order], kept[order]])]
+    order = order[np.lexsort([labels[order], has_weight[order]])]
     folds = np.empty(labels.size, dtype=int)
     folds[order] = np.arange(labels.size) % min(FOLDS, smallest)
     return folds

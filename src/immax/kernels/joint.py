@@ -95,7 +95,7 @@ def _solve(
     size = min(LARGEST_SET, m, rows.capacity)
     inner = loops()
     violation, recent = np.empty(m), np.empty(0, dtype=np.intp)
-    aim, best, calmest, since = tol, np.inf, np.inf, 0
+    aim, best, least_violation, since = tol, np.inf, np.inf, 0
     n_iter = 0
     while True:
         inner.violations(state.products, state.biases(), state.a, *problem, violation)
@@ -105,10 +105,10 @@ def _solve(
             primal, dual = _values(state.a, state.products, state.biases(), y, limits, rho)
             # Where the gap is at its precision the coefficients have half of their digits; the
             # violations go on falling.
-            better = primal - dual < best or (m <= SMALL and worst < calmest / 2)
+            better = primal - dual < best or (m <= SMALL and worst < least_violation / 2)
             since = 0 if better else since + SETS_PER_CHECK
             best = min(best, primal - dual)
-            calmest = worst if worst < calmest / 2 else calmest
+            least_violation = worst if worst < least_violation / 2 else least_violation
             near = primal - dual <= aim * abs(primal)
             if done or (near and (m > SMALL or since >= 4 * SETS_PER_CHECK)):
                 machine = _certified(state, data, y, limits, caps, rho, tol, n_iter)

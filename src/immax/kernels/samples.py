@@ -211,19 +211,19 @@ def build_samples(
     ValueError
         If a kernel matrix is not square, finite and symmetric.
     """
-    kept = np.flatnonzero(weight)
-    few = kept.size < X.shape[0]
+    weighted = np.flatnonzero(weight)
+    few = weighted.size < X.shape[0]
     if not callable(kernel) and kernel == "precomputed":
         _check_kernel_matrix(X, X.shape[0], "X")
         matrix = Matrix(X)
-        return (matrix.subset(kept) if few else matrix), 1.0
+        return (matrix.subset(weighted) if few else matrix), 1.0
     if few:
-        X = X[kept]
+        X = X[weighted]
     if callable(kernel):
         values = np.ascontiguousarray(kernel(X, X), dtype=np.float64)
         _check_kernel_matrix(values, X.shape[0], "the kernel's matrix")
         return Matrix(values), 1.0
-    number = resolve_gamma(gamma, X, weight[kept] if few else weight)
+    number = resolve_gamma(gamma, X, weight[weighted] if few else weight)
     return Points(X, kernel, number, degree, coef0), number
 
 

@@ -226,8 +226,8 @@ class IMMAXSVC(
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X, checked = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
         sample = training_sample(X, checked, sample_weight)
-        kept = np.flatnonzero(sample.weight)
-        labels, weight = sample.labels[kept], sample.weight[kept]
+        weighted = np.flatnonzero(sample.weight)
+        labels, weight = sample.labels[weighted], sample.weight[weighted]
         rows = np.bincount(labels, minlength=len(sample.classes))
         single = np.flatnonzero((rows < 2) & (sample.counts <= 1))
         if single.size:
@@ -255,7 +255,7 @@ class IMMAXSVC(
         weights = resolve_weights(self.weights, sample.classes, sample.counts)
         limits = weighted_shares(weight, labels, weights) / (2 * lam * weight.sum())
         machines = solve_machines(data, labels, limits, rho, self.multiclass, options)
-        self._keep(machines, X, kept, sample, rho, lam, gamma)
+        self._keep(machines, X, weighted, sample, rho, lam, gamma)
         if not all(machine.converged for machine in machines):
             warnings.warn(
                 f"the fit stopped after {self.n_iter_} iterations at the objective "
@@ -269,7 +269,7 @@ class IMMAXSVC(
         self,
         machines: list[Machine],
         X: Features,
-        kept: Array,
+        weighted: Array,
         sample: Sample,
         rho: Vector,
         lam: float,
@@ -280,7 +280,7 @@ class IMMAXSVC(
         support = np.flatnonzero(coefficients.any(axis=0))
         self.classes_ = sample.classes
         self.margins_ = rho
-        self.support_ = kept[support]
+        self.support_ = weighted[support]
         self.support_vectors_ = (
             np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         )

@@ -104,13 +104,13 @@ def to_onnx(model: Any) -> Any:
         X = add_transformer(graph, step, X)
     if not isinstance(X, str):
         X = add_transformer(graph, "passthrough", X)
-    found = _classify(graph, last, X)
+    tensors = _classify(graph, last, X)
     c = len(model.classes_)
-    if found.proba is None:
-        rest = {"scores": Output(found.scores, "double", 1 if c == 2 else c)}
+    if tensors.proba is None:
+        rest = {"scores": Output(tensors.scores, "double", 1 if c == 2 else c)}
     else:
-        rest = {"probabilities": Output(found.proba, "double", c)}
-    label = add_labels(graph, found.indices, np.asarray(model.classes_))
+        rest = {"probabilities": Output(tensors.proba, "double", c)}
+    label = add_labels(graph, tensors.indices, np.asarray(model.classes_))
     notes = {"immax": __version__, "classes": str(np.asarray(model.classes_).tolist())}
     return graph.model({"label": label, **rest}, notes)
 
@@ -133,14 +133,14 @@ def save_onnx(model: Any, path: str | Path) -> None:
 def _classify(graph: Graph, model: Any, X: str) -> Classified:
     """Add the nodes of a classifier."""
     if isinstance(model, Decided):
-        found = _classify(graph, model.model, X)
-        if found.proba is None:
+        inner = _classify(graph, model.model, X)
+        if inner.proba is None:
             raise NotImplementedError("a rule needs a model with probabilities")
-        return Classified(add_rule(graph, found.proba, model.rule), found.scores, found.proba)
+        return Classified(add_rule(graph, inner.proba, model.rule), inner.scores, inner.proba)
     if isinstance(model, Calibrated):
-        found = _classify(graph, model.model, X)
-        calibrated = _classify_logistic(graph, model.calibration, found.proba or found.scores)
-        return Classified(found.indices, found.scores, calibrated.proba)
+        inner = _classify(graph, model.model, X)
+        calibrated = _classify_logistic(graph, model.calibration, inner.proba or inner.scores)
+        return Classified(inner.indices, inner.scores, calibrated.proba)
     if isinstance(model, Thresholded):
         return _classify_by_threshold(graph, model, X)
     if isinstance(model, MarginSearch):
@@ -169,15 +169,15 @@ def _classify(graph: Graph, model: Any, X: str) -> Classified:
 
 def _classify_by_threshold(graph: Graph, model: Thresholded, X: str) -> Classified:
     """Add the classes by a threshold of probabilities or, where there are none, of scores."""
-    found = _classify(graph, model.model, X)
-    if found.proba is not None and model.response != "decision_function":
-        values, usual = graph.slice(found.proba, 1, model.positive, model.positive + 1), 0.5
+    inner = _classify(graph, model.model, X)
+    if inner.proba is not None and model.response != "decision_function":
+        values, usual = graph.slice(inner.proba, 1, model.positive, model.positive + 1), 0.5
     else:
         sign = graph.constant(1.0 if model.positive else -1.0)
-        values, usual = graph.add("Mul", found.scores, sign), 0.0
+        values, usual = graph.add("Mul", inner.scores, sign), 0.0
     threshold = usual if model.threshold is None else model.threshold
     indices = by_threshold(graph, values, threshold, model.positive)
-    return Classified(indices, found.scores, found.proba)
+    return Classified(indices, inner.scores, inner.proba)
 
 
 def _by_scores(graph: Graph, scores: str, n_classes: int) -> str:
@@ -230,8 +230,8 @@ def _classify_search(graph: Graph, model: Any, X: str) -> Classified:
     elif other is model.best_estimator_:
         proba = _calibrated(graph, best, model.probability_calibration_)
     else:
-        found = _classify(graph, other, X)
-        proba = _calibrated(graph, found, model.probability_calibration_)
+        inner = _classify(graph, other, X)
+        proba = _calibrated(graph, inner, model.probability_calibration_)
     if isinstance(model.best_rule_, str):
         return Classified(best.indices, best.scores, proba)
     if decided is None:
@@ -240,11 +240,11 @@ def _classify_search(graph: Graph, model: Any, X: str) -> Classified:
 
 
 def _calibrated(
-    graph: Graph, found: Classified, calibration: ScoreCalibration | None
+    graph: Graph, tensors: Classified, calibration: ScoreCalibration | None
 ) -> str | None:
     if calibration is None:
-        return found.proba
-    return add_calibration(graph, found.scores, calibration.slopes, calibration.offsets)
+        return tensors.proba
+    return add_calibration(graph, tensors.scores, calibration.slopes, calibration.offsets)
 
 
 def _classify_logistic(graph: Graph, model: LogisticRegression, X: str) -> Classified:

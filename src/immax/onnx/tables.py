@@ -131,9 +131,9 @@ def _joined(graph: Graph, X: str | Columns) -> str:
 
 def _add_imputer(graph: Graph, imputer: SimpleImputer, features: str) -> str:
     fill = np.asarray(imputer.statistics_)
-    kept = fill.dtype.kind in "fiu" and np.isfinite(fill).all()
+    fills_all = fill.dtype.kind in "fiu" and np.isfinite(fill).all()
     missing_is_nan = isinstance(imputer.missing_values, float) and np.isnan(imputer.missing_values)
-    if not kept or not missing_is_nan or imputer.add_indicator:
+    if not fills_all or not missing_is_nan or imputer.add_indicator:
         raise TypeError(
             "SimpleImputer can be exported to ONNX for numbers and missing values that are NaN, "
             "with keep_empty_features=True and without an indicator"

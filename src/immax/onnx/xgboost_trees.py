@@ -106,5 +106,5 @@ def _without_missing(graph: Graph, X: str, missing: float) -> str:
     if np.isnan(missing):
         return X
     single = graph.cast(X, "float")
-    found = graph.add("Equal", single, graph.constant(missing, np.float32))
-    return graph.add("Where", found, graph.constant(np.nan, np.float32), single)
+    is_missing = graph.add("Equal", single, graph.constant(missing, np.float32))
+    return graph.add("Where", is_missing, graph.constant(np.nan, np.float32), single)

@@ -53,10 +53,10 @@ class GroupNorm(Penalty):
     def prox(self, W: Array, step: float) -> Array:
         blocks = self.blocks(W.shape)
         norms = blocks.norms(W)
-        kept = np.divide(
+        shrinkage = np.divide(
             norms - step * blocks.weights, norms, out=np.zeros_like(norms), where=norms > 0
         )
-        return np.asarray(W * np.maximum(kept, 0)[blocks.labels].astype(W.dtype))
+        return np.asarray(W * np.maximum(shrinkage, 0)[blocks.labels].astype(W.dtype))
 
     def dual_norm(self, G: Array) -> float:
         blocks = self.blocks(G.shape)

@@ -109,9 +109,14 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
         """
-        found = next(one for one in calibrate_classes(proba, y) if one.code == code)
+        calibration = next(one for one in calibrate_classes(proba, y) if one.code == code)
         return cls(
-            found.means, found.shares, found.counts, found.error, name, class_name or str(code)
+            calibration.means,
+            calibration.shares,
+            calibration.counts,
+            calibration.error,
+            name,
+            class_name or str(code),
         )
 
     @classmethod

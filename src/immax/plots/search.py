@@ -150,8 +150,8 @@ class SearchDisplay(Display):
         if self.parameters.ndim == 1:
             columns = np.arange(self.parameters.size)
             return float(np.interp(np.ravel(point)[0], self.parameters, columns))
-        found = np.flatnonzero(np.isclose(self.parameters, point).all(axis=1))
-        return float(found[0]) if found.size else np.nan
+        matching = np.flatnonzero(np.isclose(self.parameters, point).all(axis=1))
+        return float(matching[0]) if matching.size else np.nan
 
     def _words(self, point: Array, digits: int) -> str:
         return ", ".join(f"{value:.{digits}f}" for value in np.ravel(point))

@@ -248,7 +248,7 @@ def _other_shares(aim: Aim, rule: Rule, pooled: object, rare: int) -> tuple[Othe
     y, proba = pooled.y, pooled.proba  # type: ignore[attr-defined]
     c = proba.shape[1]
     prior = np.bincount(y, minlength=c) / len(y)
-    found = []
+    results = []
     for times in FREQUENCIES:
         share = times * prior[rare]
         if share > 0.9:
@@ -261,7 +261,7 @@ def _other_shares(aim: Aim, rule: Rule, pooled: object, rare: int) -> tuple[Othe
             weight * np.bincount(y * c + own.decide(proba), minlength=c * c).reshape(c, c)
             for own in (rule, adapted)
         )
-        found.append(
+        results.append(
             OtherShares(
                 times,
                 float(share),
@@ -272,7 +272,7 @@ def _other_shares(aim: Aim, rule: Rule, pooled: object, rare: int) -> tuple[Othe
                 str(adapted).partition(", that is")[0],
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def _adapted_rule(aim: Aim, rule: Rule, pooled: object, weight: Array, actual: Array) -> Rule:

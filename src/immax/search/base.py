@@ -27,7 +27,7 @@ from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
 from immax.search.chosen_model import ChosenModel, MarginClassifier
 from immax.search.counted_family import CountedFamily
-from immax.search.criteria import Purpose, Wishes, resolve_aim_of, resolve_purpose
+from immax.search.criteria import Purpose, SearchGoal, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
 from immax.search.exploration import explore_family
 from immax.search.families import resolve_family
@@ -112,7 +112,7 @@ class MarginSearch(
         """Return whether the loss determines probabilities."""
 
     @abstractmethod
-    def _wishes(self) -> Wishes:
+    def _goal(self) -> SearchGoal:
         """Return the parameters that say what the search is for."""
 
     @abstractmethod
@@ -145,7 +145,7 @@ class MarginSearch(
             raise ValueError(f"one_se must be True, False or 'auto'; got {self.one_se!r}")
         if not 0 <= self.evidence <= 1:
             raise ValueError(f"evidence must be from 0 to 1; got {self.evidence!r}")
-        resolve_aim_of(self._wishes())
+        resolve_aim_of(self._goal())
 
     def fit(
         self,
@@ -213,7 +213,7 @@ class MarginSearch(
         -------
         MetadataRouter
         """
-        return make_router(self, self._wishes())
+        return make_router(self, self._goal())
 
     def _search(
         self,
@@ -230,14 +230,14 @@ class MarginSearch(
         scores = None
         if routing_enabled():
             metadata = {"sample_weight": sample_weight, "groups": groups, **params}
-            split, scores = route_metadata(self, self._wishes(), len(y), metadata)
+            split, scores = route_metadata(self, self._goal(), len(y), metadata)
         folds = make_folds(self.cv, X, y, sample.weight, self.random_state, **split)
         weight = None if sample_weight is None else sample.weight
         test = folds[0].tests[0]
         has_link = self._has_link(len(sample.classes))
         shown = given if hasattr(given, "columns") else X  # what scorers see
         purpose = resolve_purpose(
-            self._wishes(),
+            self._goal(),
             _safe_indexing(shown, test),
             y[test],
             None if weight is None else weight[test],
@@ -387,9 +387,9 @@ class MarginSearch(
 
     def _calibrates(self) -> bool:
         """Return whether probabilities of the hinge are asked for."""
-        wishes = self._wishes()
-        asked = wishes.aim is not None or wishes.costs is not None
-        return asked or wishes.scoring not in (None, "accuracy")
+        goal = self._goal()
+        asked = goal.aim is not None or goal.costs is not None
+        return asked or goal.scoring not in (None, "accuracy")
 
 
 def penalty_grid(name: str, values: ArrayLike | None, default: Array) -> Array:

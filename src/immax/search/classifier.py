@@ -23,7 +23,7 @@ from immax.penalties import Penalty, make_penalty
 from immax.penalties.registry import Groups
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, LinearCells, LinearFits
-from immax.search.criteria import Purpose, Wishes
+from immax.search.criteria import Purpose, SearchGoal
 from immax.search.folds import CrossValidation, RandomState
 from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
 from immax.search.margin_family import MarginFamily
@@ -336,8 +336,8 @@ class IMMAXClassifierCV(MarginSearch):
     def _has_link(self, n_classes: int) -> bool:
         return self.loss != "hinge" and (self.form != "max" or n_classes == 2)
 
-    def _wishes(self) -> Wishes:
-        return Wishes(
+    def _goal(self) -> SearchGoal:
+        return SearchGoal(
             self.aim,
             self.costs,
             self.scoring,

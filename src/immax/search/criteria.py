@@ -18,7 +18,7 @@ __all__ = [
     "CalledScorers",
     "Purpose",
     "ScoreMetadata",
-    "Wishes",
+    "SearchGoal",
     "called_scorers",
     "resolve_aim_of",
     "resolve_purpose",
@@ -27,7 +27,7 @@ __all__ = [
 ONE_SIDED = ("precision", "recall")  # which a constant prediction makes perfect
 
 
-class Wishes(NamedTuple):
+class SearchGoal(NamedTuple):
     """The parameters of a search that say what it is for."""
 
     aim: str | Aim | Callable[..., float] | None
@@ -62,21 +62,21 @@ class ScoreMetadata(NamedTuple):
     aim: SampleMetadata | None
 
 
-def called_scorers(wishes: Wishes) -> CalledScorers:
+def called_scorers(goal: SearchGoal) -> CalledScorers:
     """Return the scorers that a search calls, which may ask for metadata.
 
     Parameters
     ----------
-    wishes : Wishes
+    goal : SearchGoal
         Parameters of the search.
 
     Returns
     -------
     CalledScorers
     """
-    aim = resolve_aim_of(wishes)
-    scorers = {name: resolve_scoring(one) for name, one in _named(wishes.scoring).items()}
-    many = _is_many(wishes.scoring)
+    aim = resolve_aim_of(goal)
+    scorers = {name: resolve_scoring(one) for name, one in _named(goal.scoring).items()}
+    many = _is_many(goal.scoring)
     return CalledScorers(
         None if many or aim is not None else scorers["score"],
         scorers if many else {},
@@ -84,12 +84,12 @@ def called_scorers(wishes: Wishes) -> CalledScorers:
     )
 
 
-def resolve_aim_of(wishes: Wishes) -> Aim | None:
+def resolve_aim_of(goal: SearchGoal) -> Aim | None:
     """Return the aim that was asked for by ``aim`` or ``costs``.
 
     Parameters
     ----------
-    wishes : Wishes
+    goal : SearchGoal
         Parameters of a search.
 
     Returns
@@ -101,24 +101,22 @@ def resolve_aim_of(wishes: Wishes) -> Aim | None:
     ValueError
         If parameters contradict each other.
     """
-    if wishes.aim is None and wishes.costs is None:
+    if goal.aim is None and goal.costs is None:
         return None
-    if wishes.aim is not None and wishes.costs is not None:
+    if goal.aim is not None and goal.costs is not None:
         raise ValueError("aim and costs exclude each other; aim=Costs(...) takes costs too")
-    if wishes.rule != "auto":
+    if goal.rule != "auto":
+        raise ValueError(f"an aim finds its own rule: rule must be 'auto'; got rule={goal.rule!r}")
+    if not _is_many(goal.scoring) and goal.scoring not in (None, "accuracy"):
         raise ValueError(
-            f"an aim finds its own rule: rule must be 'auto'; got rule={wishes.rule!r}"
-        )
-    if not _is_many(wishes.scoring) and wishes.scoring not in (None, "accuracy"):
-        raise ValueError(
-            f"aim and scoring={wishes.scoring!r} exclude each other; for further columns of "
+            f"aim and scoring={goal.scoring!r} exclude each other; for further columns of "
             "cv_results_ give a list of scorers"
         )
-    return Costs(wishes.costs) if wishes.costs is not None else resolve_aim(wishes.aim)  # type: ignore[arg-type]
+    return Costs(goal.costs) if goal.costs is not None else resolve_aim(goal.aim)  # type: ignore[arg-type]
 
 
 def resolve_purpose(
-    wishes: Wishes,
+    goal: SearchGoal,
     X: Features,
     y: Array,
     weight: Array | None,
@@ -133,7 +131,7 @@ def resolve_purpose(
 
     Parameters
     ----------
-    wishes : Wishes
+    goal : SearchGoal
         Parameters of the search.
     X : {array-like, sparse matrix, data frame} of shape (n, d)
         Features of some samples, as they were given.
@@ -154,15 +152,15 @@ def resolve_purpose(
     -------
     Purpose
     """
-    named = _named(wishes.scoring)
-    aim = resolve_aim_of(wishes)
+    named = _named(goal.scoring)
+    aim = resolve_aim_of(goal)
     own = {} if metadata is None else metadata.named
     scorers = {
         name: Scorer.probe(scoring, X, y, weight, classes, own.get(name), rows)
         for name, scoring in named.items()
     }
     if aim is not None:
-        others = scorers if _is_many(wishes.scoring) else {}
+        others = scorers if _is_many(goal.scoring) else {}
         judged = [name for name, scorer in others.items() if scorer.uses_labels]
         if judged and isinstance(aim, Costs) and aim.abstain is not None:
             raise ValueError(
@@ -171,16 +169,16 @@ def resolve_purpose(
             )
         labels = not isinstance(aim, LogLoss)
         given = None if metadata is None else metadata.aim
-        criterion = AimCriterion(aim, wishes.pos_label, wishes.evidence, given)
+        criterion = AimCriterion(aim, goal.pos_label, goal.evidence, given)
         return Purpose(criterion, labels, others)
-    name = _chosen_name(wishes, list(scorers))
+    name = _chosen_name(goal, list(scorers))
     scorer = scorers[name]
-    implied = _implied_aim(named[name], scorer, classes) if wishes.rule == "auto" else None
-    others = scorers if _is_many(wishes.scoring) else {}
+    implied = _implied_aim(named[name], scorer, classes) if goal.rule == "auto" else None
+    others = scorers if _is_many(goal.scoring) else {}
     if implied is not None:
-        return Purpose(AimCriterion(*implied, wishes.evidence, scorer.metadata), True, others)
-    rules = [wishes.rule]
-    if wishes.rule == "auto":
+        return Purpose(AimCriterion(*implied, goal.evidence, scorer.metadata), True, others)
+    rules = [goal.rule]
+    if goal.rule == "auto":
         rules = ["score", "bayes"] if has_link and scorer.uses_labels else ["score"]
     return Purpose(ScorerCriterion(scorer, rules), scorer.uses_labels, others)
 
@@ -223,13 +221,12 @@ def _named(scoring: Any) -> dict[str, Scoring]:
     return named
 
 
-def _chosen_name(wishes: Wishes, names: list[str]) -> str:
+def _chosen_name(goal: SearchGoal, names: list[str]) -> str:
     """Return the metric by which cells are compared."""
-    if not _is_many(wishes.scoring):
+    if not _is_many(goal.scoring):
         return "score"
-    if isinstance(wishes.refit, str) and wishes.refit in names:
-        return wishes.refit
+    if isinstance(goal.refit, str) and goal.refit in names:
+        return goal.refit
     raise ValueError(
-        f"with several metrics refit must name the one to choose by, of {names}; got "
-        f"{wishes.refit!r}"
+        f"with several metrics refit must name the one to choose by, of {names}; got {goal.refit!r}"
     )

@@ -116,13 +116,15 @@ class CellEvaluator:
         for cell in np.ndindex(n_points, n_penalties):
             start = time.perf_counter()
             model = self.predictions(cells, cell[0], cell[1], samples)
-            found = self.criterion.score(model, samples)
-            results.scores[cell], results.totals[cell] = found.splits, found.totals
-            results.without[cell] = found.without
-            results.rules[cell] = found.rules
+            cell_scores = self.criterion.score(model, samples)
+            results.scores[cell], results.totals[cell] = cell_scores.splits, cell_scores.totals
+            results.without[cell] = cell_scores.without
+            results.rules[cell] = cell_scores.rules
             results.calibrations[cell] = model.held_out.calibration
             results.losses[cell] = _log_losses(model, samples)
-            for name, values in score_others(self.others, model, found.rules, samples).items():
+            for name, values in score_others(
+                self.others, model, cell_scores.rules, samples
+            ).items():
                 results.others[name][cell] = values
             results.score_times[cell] = (time.perf_counter() - start) / len(cells.groups)
         return results

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from immax.routing import SampleMetadata, own_request, route_fit, split_metadata
-from immax.search.criteria import ScoreMetadata, Wishes, called_scorers
+from immax.search.criteria import ScoreMetadata, SearchGoal, called_scorers
 
 __all__ = ["SearchMetadata", "make_router", "route_metadata"]
 
@@ -20,14 +20,14 @@ class SearchMetadata(NamedTuple):
     scores: ScoreMetadata
 
 
-def make_router(search: Any, wishes: Wishes) -> MetadataRouter:
+def make_router(search: Any, goal: SearchGoal) -> MetadataRouter:
     """Return the requests of a search, of its splitter and of the scorers that it calls.
 
     Parameters
     ----------
     search : BaseEstimator
         A search with a parameter ``cv``.
-    wishes : Wishes
+    goal : SearchGoal
         Its parameters that say what it is for.
 
     Returns
@@ -36,7 +36,7 @@ def make_router(search: Any, wishes: Wishes) -> MetadataRouter:
     """
     router = MetadataRouter(owner=search).add_self_request(own_request(search))
     router.add(splitter=search.cv, method_mapping=_calls("fit", "split"))
-    called = called_scorers(wishes)
+    called = called_scorers(goal)
     if called.single is not None:
         router.add(scorer=called.single, method_mapping=_calls("fit", "score"))
     if called.many:
@@ -47,7 +47,7 @@ def make_router(search: Any, wishes: Wishes) -> MetadataRouter:
 
 
 def route_metadata(
-    search: Any, wishes: Wishes, n_samples: int, metadata: Mapping[str, Any]
+    search: Any, goal: SearchGoal, n_samples: int, metadata: Mapping[str, Any]
 ) -> SearchMetadata:
     """Return what the splitter and the scorers of a search get, by their requests.
 
@@ -55,7 +55,7 @@ def route_metadata(
     ----------
     search : BaseEstimator
         A search with a parameter ``cv``.
-    wishes : Wishes
+    goal : SearchGoal
         Its parameters that say what it is for.
     n_samples : int
         The number of samples.
@@ -67,15 +67,15 @@ def route_metadata(
     SearchMetadata
     """
     routed = route_fit(search, metadata)
-    called = called_scorers(wishes)
-    found: dict[str, Mapping[str, Any]] = {}
+    called = called_scorers(goal)
+    by_scorer: dict[str, Mapping[str, Any]] = {}
     if called.single is not None:
-        found["score"] = routed["scorer"]["score"]
+        by_scorer["score"] = routed["scorer"]["score"]
     if called.many:
         each = process_routing(_router_of(called.many), "score", **routed["scorer"]["score"])
-        found = {name: each[name]["score"] for name in called.many}
+        by_scorer = {name: each[name]["score"] for name in called.many}
     aim = None if called.aim is None else SampleMetadata(n_samples, routed["aim"]["score"])
-    named = {name: SampleMetadata(n_samples, values) for name, values in found.items()}
+    named = {name: SampleMetadata(n_samples, values) for name, values in by_scorer.items()}
     split = split_metadata(search.cv, metadata.get("groups"), routed)
     return SearchMetadata(split, ScoreMetadata(named, aim))
 

@@ -25,7 +25,7 @@ from immax.kernels.samples import Data, Points, build_samples, kernel_norms
 from immax.kernels.svc import IMMAXSVC
 from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
 from immax.search.cells import Cells, CellWatch, ignore_cell
-from immax.search.criteria import Purpose, Wishes
+from immax.search.criteria import Purpose, SearchGoal
 from immax.search.folds import CrossValidation, Fold, RandomState
 from immax.search.held_out import HeldOutCells, PointTerms
 from immax.search.margin_family import MarginFamily, family_weights
@@ -341,8 +341,8 @@ class IMMAXSVCCV(MarginSearch):
     def _has_link(self, n_classes: int) -> bool:  # noqa: ARG002
         return False
 
-    def _wishes(self) -> Wishes:
-        return Wishes(
+    def _goal(self) -> SearchGoal:
+        return SearchGoal(
             self.aim, self.costs, self.scoring, self.refit, "auto", self.pos_label, self.evidence
         )
 

@@ -197,10 +197,10 @@ class _Dual:
 
     def _best_bias(self, scores: Array) -> float:
         """Return the bias where the slope of the risk, which grows at each kink, reaches zero."""
-        kept = np.flatnonzero(self.upper)
-        slope, moments = self.slope[kept], (self.upper * np.abs(self.slope))[kept]
-        kinks = self.required[kept] / slope - scores[kept]
+        weighted = np.flatnonzero(self.upper)
+        slope, moments = self.slope[weighted], (self.upper * np.abs(self.slope))[weighted]
+        kinks = self.required[weighted] / slope - scores[weighted]
         order = np.argsort(kinks, kind="stable")
         slopes = np.cumsum(moments[order]) - moments[slope > 0].sum()
-        first = min(int(np.searchsorted(slopes, 0.0)), kept.size - 1)
+        first = min(int(np.searchsorted(slopes, 0.0)), weighted.size - 1)
         return float(kinks[order[first]])

@@ -298,10 +298,12 @@ def accelerated_step(model: LocalModel, tol: float) -> Step:
 
 def _prox(selection: Selection, z: Array, step: float) -> Array:
     norms = selection.norms(z)
-    kept = np.divide(
+    shrinkage = np.divide(
         norms - step * selection.thresholds, norms, out=np.zeros_like(norms), where=norms > 0
     )
-    return np.asarray(z * selection.spread(np.maximum(kept, 0)) / (1 + 2 * step * selection.ridge))
+    return np.asarray(
+        z * selection.spread(np.maximum(shrinkage, 0)) / (1 + 2 * step * selection.ridge)
+    )
 
 
 def _largest_eigenvalue(product, size: int) -> float:  # type: ignore[no-untyped-def]

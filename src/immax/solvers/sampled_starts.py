@@ -43,6 +43,6 @@ def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> A
     if step < LEAST_STEP or problem.is_sparse or not isinstance(problem.risk, MarginRisk):
         return zeros
     sample = replace(problem, X=problem.X[::step], risk=problem.risk.every(step))
-    found = replace(solver, tol=SAMPLE_TOL, on_iteration=None).solve(sample, zeros)
-    better = problem.objective(found.theta) < problem.risk.value(np.zeros_like(problem.X[:, :1]))
-    return found.theta if better else zeros
+    solution = replace(solver, tol=SAMPLE_TOL, on_iteration=None).solve(sample, zeros)
+    better = problem.objective(solution.theta) < problem.risk.value(np.zeros_like(problem.X[:, :1]))
+    return solution.theta if better else zeros

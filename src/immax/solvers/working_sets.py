@@ -174,10 +174,10 @@ class MultiplierMethodWorkingSets(MultiplierMethod):
         self, problem: Problem[KinkedRisk], start: Array | None, memory: Memory | None
     ) -> Solution:
         solver = replace(self, tol=_sensible_tol(self.tol, problem))
-        found = super(MultiplierMethodWorkingSets, solver)._minimise(problem, start, memory)
-        share = problem.penalty(found.theta)
-        if found.gap is None or not 0 < share <= NEARLY_EMPTY * abs(found.objective):
-            return found
+        solution = super(MultiplierMethodWorkingSets, solver)._minimise(problem, start, memory)
+        share = problem.penalty(solution.theta)
+        if solution.gap is None or not 0 < share <= NEARLY_EMPTY * abs(solution.objective):
+            return solution
         # Multipliers approach a solution from around it; the empty model may be the better one.
         empty = problem.zeros()
         if problem.fit_intercept:
@@ -185,10 +185,10 @@ class MultiplierMethodWorkingSets(MultiplierMethod):
             constant = Problem(nothing, problem.risk, 1.0)
             empty[:, -1] = MultiplierMethod(tol=self.tol).solve(constant).theta[:, -1]
         value = problem.objective(empty)
-        if value > found.objective:
-            return found
-        gap = max(found.gap - (found.objective - value), 0.0)
-        return replace(found, theta=empty, objective=value, gap=gap)
+        if value > solution.objective:
+            return solution
+        gap = max(solution.gap - (solution.objective - value), 0.0)
+        return replace(solution, theta=empty, objective=value, gap=gap)
 
 
 def _sensible_tol(tol: float, problem: Problem[Risk]) -> float:

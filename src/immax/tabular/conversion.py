@@ -305,8 +305,8 @@ def _unused_values(cells: Cells) -> Array:
     words = arrow.array(MISSING_WORDS, arrow.string())
     present = null_where(texts, arrow.compute.is_in(texts, words))
     numbers = NumberFormat().parse(present)
-    found = texts if numbers.null_count > present.null_count else numbers
-    return found.to_numpy(zero_copy_only=False)
+    values = texts if numbers.null_count > present.null_count else numbers
+    return values.to_numpy(zero_copy_only=False)
 
 
 def _without_missing(array: ArrowArray, column: Column) -> ArrowArray:

@@ -74,9 +74,9 @@ def check_date_format(form: str) -> None:
     --------
     >>> check_date_format("%d/%m/%Y")
     """
-    found = re.findall("%.?", form)
-    unknown = [part for part in found if part not in PARTS]
-    kinds = [{"%y": "%Y", "%b": "%m", "%B": "%m"}.get(part, part) for part in found]
+    parts = re.findall("%.?", form)
+    unknown = [part for part in parts if part not in PARTS]
+    kinds = [{"%y": "%Y", "%b": "%m", "%B": "%m"}.get(part, part) for part in parts]
     if unknown or any(kinds.count(part) != 1 for part in ("%Y", "%m", "%d")):
         raise WrongCall(
             f"a date format must have one year, month and day, such as %d/%m/%Y; got {form!r}"

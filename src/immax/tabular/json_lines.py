@@ -34,12 +34,12 @@ def open_json_lines(file: Path, opener: Opener, expected: set[str]) -> TableFile
     ValueError
         If a line is not an object.
     """
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for record in _records(file, opener):
-        found.update(dict.fromkeys(record))
-        if expected and expected <= found.keys():
+        keys.update(dict.fromkeys(record))
+        if expected and expected <= keys.keys():
             break
-    names = tuple(found)
+    names = tuple(keys)
 
     def read(rows: int) -> Parts:
         records = _records(file, opener)
@@ -53,12 +53,12 @@ def open_json_lines(file: Path, opener: Opener, expected: set[str]) -> TableFile
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
         double = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"an object has the key {double!r} more than once")
-    return found
+    return record
 
 
 def _records(file: Path, opener: Opener) -> Iterator[dict[str, object]]:

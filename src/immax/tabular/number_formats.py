@@ -97,16 +97,16 @@ class NumberFormat:
         ValueError
             If it is not one of a format.
         """
-        found = cls(**content)
+        number_format = cls(**content)
         signs = f"({CURRENCY}|{PERCENT})?"
         if (
-            found.decimal not in MARKS
-            or found.thousands not in SEPARATORS
-            or found.decimal == found.thousands
-            or re.fullmatch(signs, found.sign) is None
+            number_format.decimal not in MARKS
+            or number_format.thousands not in SEPARATORS
+            or number_format.decimal == number_format.thousands
+            or re.fullmatch(signs, number_format.sign) is None
         ):
             raise ValueError(f"not a number format: {content!r}")
-        return found
+        return number_format
 
     def _pattern(self) -> str:
         mark = re.escape(self.decimal)
@@ -211,8 +211,8 @@ def number_share(cells: ArrowArray) -> float:
     bodies = compute.utf8_trim_whitespace(cells)
     for sign in ("", *_signs(bodies)):
         bodies = _bodies(bodies, sign)
-    found = compute.match_substring_regex(bodies, r"^[+-]?[.,]?[0-9][0-9.,' ]*" + EXPONENT + "$")
-    return float(compute.mean(found).as_py() or 0.0)
+    matches = compute.match_substring_regex(bodies, r"^[+-]?[.,]?[0-9][0-9.,' ]*" + EXPONENT + "$")
+    return float(compute.mean(matches).as_py() or 0.0)
 
 
 def _all_numbers(cells: ArrowArray, form: NumberFormat) -> bool:
@@ -222,11 +222,11 @@ def _all_numbers(cells: ArrowArray, form: NumberFormat) -> bool:
 def _signs(cells: ArrowArray) -> set[str]:
     """Return the signs at either end of the cells."""
     compute = optional_import("pyarrow.compute", NEEDS_ARROW)
-    found: set[str] = set()
+    signs: set[str] = set()
     for pattern in (rf"^[(]?[+-]?\s*(?P<sign>{CURRENCY})", rf"(?P<sign>{CURRENCY}|{PERCENT})[)]?$"):
         parts = compute.extract_regex(cells, pattern).drop_null()
-        found |= set(parts.field("sign").unique().to_pylist())
-    return found
+        signs |= set(parts.field("sign").unique().to_pylist())
+    return signs
 
 
 def _bodies(cells: ArrowArray, sign: str) -> ArrowArray:

@@ -82,8 +82,8 @@ class QuantileSketch:
                 paired = len(values) - len(values) % 2
                 # Copies, so that the values that go are released.
                 self._levels[height] = [values[paired:].copy()]
-                kept = values[int(self._seconds[height]) : paired : 2].copy()
-                self._levels[height + 1].append(kept)
+                promoted = values[int(self._seconds[height]) : paired : 2].copy()
+                self._levels[height + 1].append(promoted)
                 self._seconds[height] = not self._seconds[height]
             height += 1
 

@@ -90,9 +90,9 @@ def read_training_table(
         *label_notices(y, file.repeated),
         *value_notices(cells, X, schema, remarks),
     )
-    loud = [notice for notice in notices if notice.startswith("WARNING")]
+    warnings = [notice for notice in notices if notice.startswith("WARNING")]
     rest = [notice for notice in notices if not notice.startswith("WARNING")]
-    return TrainingTable(X, y, schema, (*loud, *rest))
+    return TrainingTable(X, y, schema, (*warnings, *rest))
 
 
 def readable(schema: Schema) -> list[Column]:

@@ -268,10 +268,10 @@ def _few_of_each(counts: dict[str, int]) -> list[str]:
     for name in names:
         if counts[name] < MIN_FREQUENCY:
             few += [name] * counts[name]
-    kept = frequent[-MAX_CATEGORIES:]
-    for name in frequent[: len(frequent) - len(kept)]:
+    shown = frequent[-MAX_CATEGORIES:]
+    for name in frequent[: len(frequent) - len(shown)]:
         few += [name] * MIN_FREQUENCY
-    for rank, name in enumerate(kept):
+    for rank, name in enumerate(shown):
         few += [name] * (MIN_FREQUENCY + 1 + rank)
     return few[::-1]
 

@@ -98,18 +98,18 @@ def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
     >>> unique_names(["a", "b", "a"])
     (('a', 'b', 'a.1'), ('a',))
     """
-    found: list[str] = []
+    unique: list[str] = []
     taken = set(names)
     repeated: dict[str, None] = {}
     for name in names:
         new, number = name, 0
-        if name in found:
+        if name in unique:
             repeated[name] = None
-            while new in taken or new in found:
+            while new in taken or new in unique:
                 number += 1
                 new = f"{name}.{number}"
-        found.append(new)
-    return tuple(found), tuple(repeated)
+        unique.append(new)
+    return tuple(unique), tuple(repeated)
 
 
 @contextmanager

@@ -338,8 +338,8 @@ def _certified(
     own = margin_bound(*sample, rho, complexity, left, costs=costs, proof=proof)
     if isinstance(costs, str):
         conditions += ("the bounds are for samples with these class counts.",)
-    found = (own, parts.best(), parts.error(), parts.m, delta, parts)
-    return Certificate(*found, conditions)
+    bounds = (own, parts.best(), parts.error(), parts.m, delta, parts)
+    return Certificate(*bounds, conditions)
 
 
 def split_certificate(

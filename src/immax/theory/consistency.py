@@ -146,11 +146,11 @@ def best_conditional_risk(
         with np.errstate(over="ignore"):
             return float(probabilities @ _losses(loss, h[0] if one_score else h, rho))
 
-    found = minimize(risk, start, method="BFGS", options={"gtol": 1e-10})
+    optimum = minimize(risk, start, method="BFGS", options={"gtol": 1e-10})
     polished = minimize(
-        risk, found.x, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14}
+        risk, optimum.x, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14}
     )
-    return float(min(found.fun, polished.fun))
+    return float(min(optimum.fun, polished.fun))
 
 
 def _needed(parameters: Array | None, loss: str) -> Array:

@@ -104,17 +104,17 @@ def hypothesis(model: Any, X: Features) -> Hypothesis:
     chosen = unwrap_search(model)
     model = chosen.model
     if hasattr(model, "dual_coef_") and hasattr(model, "kernel"):
-        found = _kernel(chosen, X)
+        fitted = _kernel(chosen, X)
     elif hasattr(model, "coef_"):
-        found = _linear(chosen, X)
+        fitted = _linear(chosen, X)
     else:
         raise TypeError(
             f"a linear classifier or a kernel machine is needed; got {type(model).__name__}. For "
             "other models use immax.theory.margin_bound with a complexity of your own"
         )
-    if found.norm == 0:
+    if fitted.norm == 0:
         raise ValueError("all weights and biases are zero: such a model has no margins")
-    return found
+    return fitted
 
 
 def _linear(chosen: Chosen, X: Features) -> Hypothesis:

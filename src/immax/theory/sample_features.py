@@ -120,8 +120,12 @@ def _split_pipeline(model: Any) -> tuple[Pipeline | None, Any]:
     name = inner_name(model)
     if name is None:
         return None, model
-    found, classifier = _split_pipeline(getattr(model, name))
-    return (None, model) if found is None else (found, _with_inner(model, name, classifier))
+    preprocessing, classifier = _split_pipeline(getattr(model, name))
+    return (
+        (None, model)
+        if preprocessing is None
+        else (preprocessing, _with_inner(model, name, classifier))
+    )
 
 
 def _replace_choice(model: Any, classifier: Any) -> Any:

@@ -99,10 +99,10 @@ def geometric_margin(X: ArrayLike, y: ArrayLike) -> tuple[float, Hyperplane]:
         raise ValueError("y must hold the classes 0 and 1, both of them")
     signs = np.where(labels == 1, 1.0, -1.0)
     signed = signs[:, None] * np.column_stack([features, np.ones(len(features))])
-    found = linprog(
+    solution = linprog(
         np.zeros(signed.shape[1]), A_ub=-signed, b_ub=-np.ones(len(signed)), bounds=(None, None)
     )
-    if found.status != 0:
+    if solution.status != 0:
         raise ValueError(
             "no hyperplane separates the two classes; the separable case does not apply: use "
             "immax.theory.margin_bound, and IMMAXClassifier to fit"

@@ -162,8 +162,8 @@ def counts_of(
         )
     if counts is None:
         source: Any = labels if dataset is None else dataset
-        found = class_counts(source, num_classes, ignore_index=ignore_index)
-        numbers = found.astype(np.float64)
+        counted = class_counts(source, num_classes, ignore_index=ignore_index)
+        numbers = counted.astype(np.float64)
     else:
         numbers = _given_counts(counts, num_classes)
     if minimum is not None:

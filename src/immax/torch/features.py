@@ -86,21 +86,21 @@ def collect_features(
     labels: list[Tensor] = []
     with evaluation_mode(model), torch.no_grad():
         device = device_of(model)
-        tap: LayerInputs | None = None
+        recorder: LayerInputs | None = None
         try:
             for number, batch in enumerate(_shown(loader)):
                 part = split_batch(batch)
-                if tap is None:
-                    name, found = find_layer(model, layer, lambda: part.run(model, device))  # noqa: B023
-                    tap = LayerInputs(name, found)
-                rows.append(tap.inputs(model, part, device, number))
+                if recorder is None:
+                    name, module = find_layer(model, layer, lambda: part.run(model, device))  # noqa: B023
+                    recorder = LayerInputs(name, module)
+                rows.append(recorder.inputs(model, part, device, number))
                 labels.append(part.labels)
         except BaseException:
             rows.discard()
             raise
         finally:
-            if tap is not None:
-                tap.remove()
+            if recorder is not None:
+                recorder.remove()
     if not labels:
         raise ValueError("the loader is empty: there are no features to collect")
     return rows.array(), torch.cat(labels).numpy()

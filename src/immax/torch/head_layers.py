@@ -146,13 +146,13 @@ def find_layer(
                 return name, module
         raise ValueError("layer must be a layer of the model; got another module")
     if layer != "auto":
-        found = dict(model.named_modules(remove_duplicate=False)).get(layer)
-        if found is None or not layer:
+        named = dict(model.named_modules(remove_duplicate=False)).get(layer)
+        if named is None or not layer:
             raise ValueError(
                 f"layer must be 'auto' or the name of a layer; got {layer!r} (linear layers of the "
                 f"model: {names})"
             )
-        return layer, found
+        return layer, named
     called: list[nn.Linear] = []
 
     def record(module: nn.Module, _: object) -> None:

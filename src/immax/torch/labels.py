@@ -225,13 +225,13 @@ def _is_class(label: object) -> bool:
 def _label_of(sample: Any, number: int, name: str) -> int:
     if isinstance(sample, Mapping):
         label = next((sample[key] for key in KEYS if key in sample), None)
-        found = f"a dict with the keys {', '.join(map(str, sample))}"
+        kind = f"a dict with the keys {', '.join(map(str, sample))}"
     else:
         label = sample[1] if isinstance(sample, (tuple, list)) and len(sample) > 1 else None
-        found = f"{type(sample).__name__}"
+        kind = f"{type(sample).__name__}"
     if not _is_class(label):
         raise TypeError(
-            f"sample {number} of {name} is {found}, without a class number in second place; "
+            f"sample {number} of {name} is {kind}, without a class number in second place; "
             f"{WAY_OUT}"
         )
     return int(label)  # type: ignore[arg-type]

@@ -195,8 +195,8 @@ def _full_chain(h: Tensor, table: Table) -> Tensor:
     log_rows = torch.log_softmax(z, 2)
     if table.droppable is not None and table.drop_rate > 0:
         rate = torch.tensor(table.drop_rate, dtype=h.dtype, device=h.device)
-        kept = torch.log_softmax(z.masked_fill(table.droppable & ~same, -torch.inf), 2)
-        log_rows = torch.logaddexp(torch.log1p(-rate) + log_rows, torch.log(rate) + kept)
+        remaining = torch.log_softmax(z.masked_fill(table.droppable & ~same, -torch.inf), 2)
+        log_rows = torch.logaddexp(torch.log1p(-rate) + log_rows, torch.log(rate) + remaining)
     log_q = _log_stationary(log_rows)
     if table.focus > 0:
         staying = torch.diagonal(log_rows, dim1=1, dim2=2)

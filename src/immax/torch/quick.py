@@ -111,11 +111,11 @@ class _CompiledMean(torch.autograd.Function):
         logits, target, rho = ctx.saved_tensors
         gradient, ctx.gradient = ctx.gradient, None
         if gradient is None or torch.is_grad_enabled() or is_batch(upstream):
-            found = _differentiable_gradient(logits, target, rho, upstream)
+            d_logits = _differentiable_gradient(logits, target, rho, upstream)
         else:
             factor = upstream.item()
-            found = gradient if factor == 1 else gradient.mul_(factor)
-        return found, None, None, None, None
+            d_logits = gradient if factor == 1 else gradient.mul_(factor)
+        return d_logits, None, None, None, None
 
 
 def _differentiable_gradient(

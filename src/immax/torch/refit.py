@@ -145,19 +145,19 @@ def _linear_layer(model: nn.Module, layer: str | nn.Module, loader: Loader) -> n
         batch = next((split_batch(first) for first in loader), None)
         if batch is None:
             raise ValueError("the loader is empty: there are no features to fit a head to")
-        name, found = find_layer(model, layer, lambda: batch.run(model, device))
-        if not isinstance(found, nn.Linear):
+        name, module = find_layer(model, layer, lambda: batch.run(model, device))
+        if not isinstance(module, nn.Linear):
             names = ", ".join(map(repr, layer_names(model).values())) or "none"
             raise ValueError(
-                f"layer must be linear; {name!r} is {type(found).__name__} (linear layers of the "
+                f"layer must be linear; {name!r} is {type(module).__name__} (linear layers of the "
                 f"model: {names})"
             )
-        if found is model:
+        if module is model:
             raise ValueError(
                 "the model is the layer itself: put it into nn.Sequential, or use IMMAXHead.fit"
             )
         scores: list[Tensor] = []
-        handle = found.register_forward_hook(lambda _, __, output: scores.append(output))
+        handle = module.register_forward_hook(lambda _, __, output: scores.append(output))
         try:
             output = _logits(batch.run(model, device))
         finally:
@@ -169,7 +169,7 @@ def _linear_layer(model: nn.Module, layer: str | nn.Module, loader: Loader) -> n
             UserWarning,
             stacklevel=3,
         )
-    return found
+    return module
 
 
 def _logits(output: Any) -> Tensor | None:

@@ -194,14 +194,14 @@ def logit_adjusted_head(
 
 def _check_layer(layer: nn.Linear, n_classes: int) -> None:
     if not isinstance(layer, nn.Linear) or layer.out_features != n_classes:
-        found = (
+        got = (
             f"{layer.out_features} outputs"
             if isinstance(layer, nn.Linear)
             else type(layer).__name__
         )
         raise ValueError(
             f"layer must be a linear layer with an output for each of the {n_classes} classes; got "
-            f"{found}"
+            f"{got}"
         )
 
 

@@ -90,9 +90,9 @@ def check_selection(
     error = _error(layer, X, y)
     if error > WARNED_ERROR:
         return
-    found = f"the network gets {1 - error:.2%} of the {len(y)} samples right"
+    accuracy = f"the network gets {1 - error:.2%} of the {len(y)} samples right"
     if held is None:
-        message = f"{found}. {WAY_OUT}; {NOT_TRAINED}"
+        message = f"{accuracy}. {WAY_OUT}; {NOT_TRAINED}"
         if error <= REFUSED_ERROR:
             raise ValueError(message)
         warnings.warn(message, UserWarning, stacklevel=3)
@@ -100,7 +100,7 @@ def check_selection(
     of_fit = _error(layer, *fitted)
     if error <= REFUSED_ERROR or not _is_clearly_above(error, len(y), of_fit, len(fitted[1])):
         warnings.warn(
-            f"{found} of selection, and {1 - of_fit:.2%} of those that the head is fitted to. "
+            f"{accuracy} of selection, and {1 - of_fit:.2%} of those that the head is fitted to. "
             f"{WAY_OUT}",
             UserWarning,
             stacklevel=3,

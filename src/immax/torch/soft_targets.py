@@ -126,12 +126,12 @@ def _log_sums(
 ) -> tuple[Tensor, Tensor]:
     """Return the logarithm of the softmax's divisor for each label, and the label's own score."""
     table = call.table
-    kept, in_sum = z, None
+    remaining, in_sum = z, None
     if call.drop is not None and table.droppable is not None:
         dropped = call.drop.unsqueeze(1) & table.droppable
-        kept = z.masked_fill(dropped, -torch.inf)
+        remaining = z.masked_fill(dropped, -torch.inf)
         in_sum = ~(dropped if members is None else dropped.index_select(1, members))
-    log_sum = kept.logsumexp(1, keepdim=True)
+    log_sum = remaining.logsumexp(1, keepdim=True)
     if table.target_offset is None and in_sum is None:
         return log_sum, own
     lowered = own
