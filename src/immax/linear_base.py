@@ -50,7 +50,7 @@ class TrainingData(NamedTuple):
 
 
 class Training(NamedTuple, Generic[L]):
-    """What a fit minimises, and what it was made of."""
+    """The problem that a fit minimises, and what it is derived from."""
 
     data: TrainingData
     loss: L
@@ -211,7 +211,7 @@ class LinearClassifier(
         }
 
     def take_solution(self, classes: Array, loss: L, solution: Solution, n_features: int) -> None:
-        """Take the solution of the problem of a fit, wherever it was found.
+        """Set the fitted attributes from a solution, wherever it was computed.
 
         All attributes are set at the end, so that a fit that fails leaves an earlier one.
 

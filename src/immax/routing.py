@@ -1,4 +1,4 @@
-"""scikit-learn's metadata routing: what of the metadata of a fit goes to whom."""
+"""scikit-learn's metadata routing: which metadata of a fit go to which of its parts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def routing_enabled() -> bool:
 
 
 def own_request(estimator: Any) -> MetadataRequest:
-    """Return what an estimator itself asks for; ``groups`` only if it was told to.
+    """Return what an estimator itself requests; ``groups`` only if it was told to.
 
     Groups are for the splitter, whose request is enough to get them from a cross-validation around
     the estimator. ``set_fit_request(groups=True)`` asks for them in any case.

@@ -132,7 +132,7 @@ class Cell:
     revision: int = field(default=1, kw_only=True)
 
     def to_json(self) -> Json:
-        """Return the description that the identity is a hash of.
+        """Return the description whose hash identifies the cell.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class Cell:
 
     @property
     def group(self) -> str:
-        """What the trials of a network and the final cells that wait for them have in common."""
+        """The key that the trials of a network share with the final cells that wait for them."""
         own = [_given(self.data), _given(self.variant), self.model, self.method]
         return json.dumps(own, sort_keys=True)
 
@@ -276,7 +276,7 @@ class NetworkCell(Cell):
 
 
 def cell_from_json(content: Json) -> Cell:
-    """Return the cell that ``Cell.to_json`` has described.
+    """Return the cell that ``Cell.to_json`` described.
 
     Parameters
     ----------

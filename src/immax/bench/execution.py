@@ -1,4 +1,4 @@
-"""What is done for a cell of each kind: an estimator is fitted, or a network trained."""
+"""Execution of cells: an estimator is fitted, or a network trained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HELD_OUT = "held out"  # the test set of a trial
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where the data are, and on which device networks are trained.
+    """The location of the data, and the device on which networks are trained.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What cells yield: measured values, predictions, and records of both."""
+"""The results of cells: measured values, predictions, and records of both."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class CellResult:
         return {**content, "diverged": True} if self.diverged else content
 
     def labels(self) -> Labels:
-        """Return the predictions, as ``from_json`` takes them.
+        """Return the predictions in the form that ``from_json`` takes.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class CellResult:
 
     @classmethod
     def from_json(cls, content: Json, labels: Labels) -> CellResult:
-        """Return the result that ``to_json`` and ``labels`` have described.
+        """Return the result that ``to_json`` and ``labels`` described.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Record:
 
 @dataclass(frozen=True)
 class PlanResults:
-    """All that is known of a plan's cells, from a store or from a result file.
+    """The cells of a plan with their states and results, from a store or a result file.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class PlanResults:
         ]
 
     def seconds(self) -> float:
-        """Return the time that all cells took together.
+        """Return the total time of all cells.
 
         Returns
         -------

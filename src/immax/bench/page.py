@@ -109,7 +109,7 @@ def _tables(results: Results, metric: str, reference: str, out: Path) -> list[st
 
 
 def _stem(results: Results, model: str, test: str, metric: str) -> str:
-    """Return what the file names of pictures end with."""
+    """Return the ending of the file names of pictures."""
     if test not in METRICS:
         return f"{model}-{metric}"
     collection = results.records[0].cell.data.name

@@ -1,4 +1,4 @@
-"""Plans are read from TOML and checked; errors name the key that is wrong."""
+"""Reading and validation of plans in TOML; errors name the invalid key."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SCALARS: dict[str, type | tuple[type, ...]] = {
 
 
 class PlanError(WrongCall):
-    """A plan that cannot be run, and why."""
+    """Raised for a plan that cannot be run; the message gives the reason."""
 
 
 def load_plan(path: str | Path) -> Plan:

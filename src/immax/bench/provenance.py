@@ -1,4 +1,4 @@
-"""Which version of the code has computed results, and when."""
+"""The origin of results: the version of the code, and the date."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def today() -> str:
 
 
 def with_origin(results: PlanResults) -> PlanResults:
-    """Return results with the present commit and date, where theirs are not known.
+    """Return results with the current commit and date where their own are not known.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The libraries that the cells of a plan need, which are looked for before any cell is run."""
+"""A check for the libraries that the cells of a plan need, before any cell is run."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A result file is JSON lines, compressed by LZMA: a header, then one line for every cell in the
 plan's order. Predictions are written as differences from those of the cell before on the same test
 set; methods mostly agree, so that this takes a fraction of a bit for each sample. Metrics are
-written to nine digits. Apart from that a file contains everything that a store does, but for
-learning curves, and the same results give the same bytes.
+written to nine digits. Otherwise a file contains everything that a store does, except
+learning curves, and equal results give equal bytes.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class _LabelWriter:
 
 
 class _LabelReader:
-    """Decode what ``_LabelWriter`` has written."""
+    """Decode what ``_LabelWriter`` wrote."""
 
     def __init__(self) -> None:
         self._truths: dict[str, Array] = {}

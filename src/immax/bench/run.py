@@ -109,7 +109,7 @@ def _run_and_store(
 
 @contextmanager
 def _heartbeats(path: Path, cell: Cell) -> Iterator[None]:
-    """Note at intervals, from a thread, that the worker of a cell is alive."""
+    """Record at intervals, from a thread, that the worker of a cell is alive."""
     over = threading.Event()
 
     def beat() -> None:

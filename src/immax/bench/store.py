@@ -155,11 +155,11 @@ class Store:
         return cell_from_json(json.loads(row[1]))
 
     def retry_failed(self) -> None:
-        """Let failed cells wait again."""
+        """Return failed cells to the queue."""
         self._db.execute("update cells set state = 'waiting' where state = 'failed'")
 
     def discard(self, methods: Collection[str]) -> int:
-        """Discard the results of some methods: their cells wait again.
+        """Discard the results of some methods, and return their cells to the queue.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Store:
         return len(chosen)
 
     def take(self, results: PlanResults, without: Collection[str] = ()) -> int:
-        """Take the results of cells that wait here from elsewhere, where they are done.
+        """Take over results from elsewhere for cells that are waiting here.
 
         Parameters
         ----------
@@ -213,14 +213,14 @@ class Store:
         return taken
 
     def _release_abandoned(self) -> None:
-        """Let the cells of workers that have died wait again."""
+        """Return the cells of workers that have died to the queue."""
         rows = self._db.execute("select id, worker, seen from cells where state = 'running'")
         for identity, worker, seen in rows.fetchall():
             if is_dead(worker, seen):
                 self._db.execute("update cells set state = 'waiting' where id = ?", (identity,))
 
     def heartbeat(self, cell: Cell) -> None:
-        """Note that the worker of a cell is alive.
+        """Record that the worker of a cell is alive.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Store:
         memory: float | None,
         environment: Mapping[str, str],
     ) -> None:
-        """Enter the result of a cell.
+        """Store the result of a cell.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class Store:
         )
 
     def stamp(self, commit: str, date: str) -> None:
-        """Note the version of the code that has computed the last cell, and the date.
+        """Record the version of the code that computed the last cell, and the date.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Store:
         self._set_meta(commit=commit, date=date)
 
     def fail(self, cell: Cell, error: str) -> None:
-        """Enter that a cell has failed.
+        """Mark a cell as failed.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class Store:
         ]
 
     def results(self) -> PlanResults:
-        """Return all that is known of the plan's cells.
+        """Return the plan's cells with their states and results.
 
         Returns
         -------

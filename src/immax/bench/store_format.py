@@ -87,7 +87,7 @@ N_CLASSES = {
 
 
 class StoreError(WrongCall):
-    """A results file that cannot be used, and why."""
+    """Raised for a results file that cannot be used; the message gives the reason."""
 
 
 def convert_store(db: sqlite3.Connection, path: str) -> None:

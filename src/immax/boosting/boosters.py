@@ -1,4 +1,4 @@
-"""Boosters of the libraries themselves: what they carry along, their scores and probabilities."""
+"""Boosters of the libraries themselves: their descriptions, scores and probabilities."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def proba(booster: Any, data: Any, spec: LossSpec | None = None) -> Array:
 
 
 def find_description(booster: Any) -> Description:
-    """Return the description that a booster carries along.
+    """Return the description that is stored in a booster.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def find_description(booster: Any) -> Description:
 
 
 def has_description(booster: Any) -> bool:
-    """Return whether a booster carries a description along.
+    """Return whether a description is stored in a booster.
 
     Parameters
     ----------

@@ -282,7 +282,7 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
         *arguments: Any,
         **options: Any,
     ) -> None:
-        """Write CatBoost's own file, which says what its scores mean.
+        """Save the model in CatBoost's own format, with a description of its scores.
 
         The code of formats "cpp" and "python" returns scores.
 

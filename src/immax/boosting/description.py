@@ -1,4 +1,4 @@
-"""What a booster must carry along so that its scores become probabilities and labels.
+"""The description in a booster by which its scores become probabilities and labels.
 
 It is one line of JSON: an attribute of XGBoost's boosters, a line among the parameters of
 LightGBM's, and metadata of CatBoost's. Model files of version 0.1 have it in a file beside them.

@@ -1,4 +1,4 @@
-"""What the three boosting estimators share: loss and decision, as parameters and as fitted."""
+"""The common part of the boosting estimators: the loss and the decisions."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class BoostingLossMixin:
 
 
 def check_class_weights(params: Mapping[str, object]) -> None:
-    """Refuse parameters that weigh classes, and say what takes their place.
+    """Raise an error for parameters that weight classes, and name the alternative.
 
     Parameters
     ----------

@@ -301,7 +301,7 @@ class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
         return self._fitted_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, path: str | Path) -> None:
-        """Write LightGBM's own file, which says what its scores mean.
+        """Save the model in LightGBM's own format, with a description of its scores.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ COLUMNS = ("temperature", "scale", "offset", "target_offset", "weight", "droppab
 
 @dataclass(frozen=True)
 class BoostingLoss:
-    """A loss, the classes that it is for, and the scores that boosting begins with.
+    """A loss with its classes and the scores from which boosting starts.
 
     Parameters
     ----------

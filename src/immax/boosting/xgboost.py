@@ -285,7 +285,7 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         return self._fitted_loss().proba(self.decision_function(X, **options))
 
     def save_model(self, fname: str | Path) -> None:
-        """Write XGBoost's own file, which says what its scores mean.
+        """Save the model in XGBoost's own format, with a description of its scores.
 
         ``load_model`` of an IMMAXXGBClassifier and ``xgboost.Booster`` read it; a plain
         XGBClassifier, whose probabilities would be wrong, refuses it. So it does with what

@@ -13,7 +13,7 @@ __all__ = ["CountedRows", "counted_rule", "decision_proba"]
 
 
 def counted_rule(model: Any) -> Rule | None:
-    """Return the rule of a model that predicts a class for so many rows of every call.
+    """Return the rule of a model if it predicts a class for a number of rows in each call.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ def _flushed(code: int) -> int:
 
 
 def _close_output() -> None:
-    """Let the rest of the output go nowhere, so that Python does not complain at its end."""
+    """Discard the rest of the output, so that Python does not complain on exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -42,7 +42,7 @@ def write_folder(
 ) -> None:
     """Write the predictions for each Parquet file of a folder to a file of the same name.
 
-    A budget of so many rows is that of the whole folder.
+    A budget given as a number of rows applies to the whole folder.
 
     The folder appears when all of its files are complete.
 

@@ -1,7 +1,7 @@
 """Ctrl-C while the command starts: one line, whatever is being imported.
 
-An interruption in the middle of an import may come out of it as another error, or be lost. So until
-a command begins, it ends the process at once; after that it is an exception as usual.
+An interruption during an import may surface as another error, or be lost. Until a command begins,
+Ctrl-C therefore ends the process at once; after that it raises an exception as usual.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much better one method is than another, with what the test rows know about it."""
+"""The gain of one method over another, with its uncertainty over the test rows."""
 
 from __future__ import annotations
 

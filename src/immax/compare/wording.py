@@ -100,7 +100,7 @@ def _take_plain(finding: Finding, best: Row, plain: Row) -> str:
 
 
 def _what_would_decide(finding: Finding, gain: float) -> str:
-    """Return what would decide it."""
+    """Return what would settle the question."""
     # If the chosen method is the best one, the error is that of its own interval.
     best = finding.rows[0]
     error = (best.high - best.low) / 2 / CERTAIN

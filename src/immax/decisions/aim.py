@@ -1,4 +1,4 @@
-"""The interfaces of what decisions are for."""
+"""The interfaces of aims, which say what decisions are for."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Aim(ABC):
 
     @abstractmethod
     def value(self, confusion: Array, positive: int = 1) -> Array:
-        """Return how good confusion matrices are, the higher the better.
+        """Return the value of confusion matrices; higher is better.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class Aim(ABC):
         """
 
     def gains(self, classes: Array, prior: Array) -> Array | None:  # noqa: ARG002
-        """Return what each decision gains for each true class, if theory says so.
+        """Return the gain of each decision for each true class, if the aim has a closed form.
 
         The decision of the largest expected gain is then the best one, whatever the data.
 
@@ -72,7 +72,7 @@ class TotalsAim(Aim):
 
     @abstractmethod
     def value_of_totals(self, totals: Totals, positive: int = 1) -> Array:
-        """Return how good decisions are, the higher the better.
+        """Return the value of decisions; higher is better.
 
         Parameters
         ----------

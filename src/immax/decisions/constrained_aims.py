@@ -75,7 +75,7 @@ class PrecisionAt(Aim):
 
 @dataclass(frozen=True)
 class Budget(Aim):
-    """The most positives among as many samples as can be followed up.
+    """The most true positives when only some of the samples can be followed up.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Classifiers around a fitted one."""
+"""Wrappers around a fitted classifier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["FittedWrapper"]
 
 
 class FittedWrapper(ClassifierMixin, BaseEstimator):
-    """Base of classifiers around a fitted ``model``, which does all that they do not override."""
+    """Base of wrappers around a fitted ``model``, which does all that they do not override."""
 
     model: Any
 
@@ -27,7 +27,7 @@ class FittedWrapper(ClassifierMixin, BaseEstimator):
         return True
 
     def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Fit the model again; what is around it is kept.
+        """Fit the model again; the wrapper stays as it is.
 
         Parameters
         ----------

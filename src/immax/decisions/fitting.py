@@ -2,8 +2,8 @@
 
 Decisions are judged on counts that mix what was observed with what the probabilities themselves
 expect: sample i counts as ``s_ik = evidence [y_i = k] + (1 - evidence) p_ik`` samples of class k.
-With few rare samples the observed counts alone would choose wild thresholds, and the expected ones
-alone would believe probabilities that are not calibrated. Constraints are those of the observed
+With few rare samples, the observed counts alone would lead to extreme thresholds, and the expected
+ones alone would trust probabilities that are not calibrated. Constraints are those of the observed
 labels: probabilities that are too high must not fulfil them.
 """
 
@@ -249,8 +249,8 @@ def _gains_by_calls(p: Array, evaluate: Callable[[Array], float], quick: bool) -
 def threshold_curve(p: Array, soft: Array, aim: Aim, positive: int) -> tuple[Array, Array]:
     """Return all thresholds that decide differently, descending, and the aim's value at each.
 
-    The first one predicts the positive class never, and the last one always. Where probabilities
-    of 1 or 0 leave no room for that, they lie slightly above 1 and below 0.
+    The first one never predicts the positive class, and the last one always does. Where
+    probabilities of 1 or 0 leave no room for that, they lie slightly above 1 and below 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Probabilities where the class shares are others than in training."""
+"""Probabilities under class shares that differ from those of training."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_shares(values: ArrayLike, name: str, n_classes: int) -> Array:
 
 
 def adjust_prior(proba: ArrayLike, trained: ArrayLike, actual: ArrayLike) -> Array:
-    """Return probabilities for other class shares than those of the training data.
+    """Return probabilities for class shares other than those of the training data.
 
     ``p'_k ∝ p_k actual_k / trained_k``, which is Bayes' rule where the classes themselves look
     the same and only their shares differ. It also undoes resampling and class weights:

@@ -260,7 +260,7 @@ class Rule:
         return labels
 
     def for_prior(self, actual: ArrayLike) -> Rule:
-        """Return the rule for use where the class shares are others than in training.
+        """Return the rule for class shares that differ from those of training.
 
         It takes the probabilities of the model as they are. Expected costs are right for the new
         shares; thresholds of other aims are kept, for the probabilities that the new shares

@@ -1,4 +1,4 @@
-"""What held-out predictions are worth: a metric of the registry, or the value of an aim."""
+"""Measures of held-out predictions: a metric of the registry, or the value of an aim."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _measure_of(aim: Aim, positive: int) -> Callable[[Array, Array, Array, int],
 
 
 def _less_shortfall(aim: Aim, table: Array, positive: int) -> float:
-    """Return what an aim maximises, less what its constraint is short of.
+    """Return what an aim maximises, minus the shortfall of its constraint.
 
     The value of the aim itself drops to below zero where a constraint is missed by one sample,
     which on the few rows of a fold is a matter of chance.

@@ -174,7 +174,7 @@ class Setting:
         return self.search(model, {}) if self.scorers else model
 
     def purpose(self, scorer: HeldOutScorer | None) -> dict[str, Any]:
-        """Return what a search of margins is told of what it is for.
+        """Return the parameters that tell a margin search what it is for.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How good the decisions of a cell are: by a scorer, or by an aim with the rule that serves it."""
+"""Scores of the decisions of a cell: by a scorer, or by an aim with the best rule for it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class TestSamples:
 
 
 class Criterion(Protocol):
-    """By what cells are compared."""
+    """The criterion by which cells are compared."""
 
     @property
     def n_rules(self) -> int:

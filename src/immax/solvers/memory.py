@@ -1,4 +1,4 @@
-"""What is known of similar problems: their curvature, and for kinks their multipliers."""
+"""What is known about similar problems: their curvature, and multipliers for kinks."""
 
 from __future__ import annotations
 

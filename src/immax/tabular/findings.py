@@ -1,4 +1,4 @@
-"""What a user should know of a table before a model is fitted to it."""
+"""What users should know about a table before a model is fitted to it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Margin bounds on the error: what the theory promises, term by term.
 
 They hold with probability 1 - delta over the sample for every hypothesis of a family that was
-fixed before it was seen. A norm found by training is not such a family: ``norm_cover`` says what to
-pay for it.
+fixed before it was seen. A ball whose radius was found by training is not such a family;
+``norm_cover`` accounts for it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing: an error is never above one, a cost never above the largest."""
+        """Whether it says nothing: an error never exceeds one, nor a cost the largest cost."""
         return self.total >= self.trivial
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Complexities that know what they are the complexity of, so that no bound takes the wrong one."""
+"""Complexities that record what they belong to, so that no bound accepts the wrong one."""
 
 from __future__ import annotations
 

@@ -138,8 +138,8 @@ def _shown(weights: Tensor) -> str:
 class SpecLoss(Probabilities, ClassLoss):
     """The loss of a LossSpec.
 
-    Its columns are buffers of their names, None where they change nothing; what they hold when
-    the loss is called is what counts.
+    Its columns are buffers of the same names, None where they have no effect; their values at
+    the time of the call count.
 
     Parameters
     ----------

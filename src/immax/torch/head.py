@@ -25,7 +25,7 @@ __all__ = ["IMMAXHead"]
 
 
 class IMMAXHead(nn.Linear):
-    """A linear layer with what its scores mean: exact probabilities and decisions.
+    """Linear layer whose scores determine exact probabilities and decisions.
 
     ``IMMAXHead.fit`` and ``refit_head`` make one. It is an ``nn.Linear`` with the same
     parameters, so that it takes the place of the last layer of a network, can be trained further,
@@ -270,7 +270,7 @@ class IMMAXHead(nn.Linear):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a head that ``save`` wrote, without running anything of the file.
+        """Read a head that ``save`` wrote, without executing anything in the file.
 
         Parameters
         ----------

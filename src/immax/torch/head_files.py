@@ -81,7 +81,7 @@ def write_head(path: str | Path, contents: HeadContents) -> None:
 
 
 def read_head(path: str | Path) -> HeadContents:
-    """Read a file that ``write_head`` wrote, without running anything of it.
+    """Read a file that ``write_head`` wrote, without executing anything in it.
 
     Parameters
     ----------

@@ -82,8 +82,8 @@ class MarginLoss(ClassLoss):
     def rho(self) -> Tensor:
         """The margins, shape (C,). Learnt margins keep their sum.
 
-        Fixed margins can be edited in place or assigned; what they are when the loss is called
-        is what counts.
+        Fixed margins can be edited in place or assigned; their values at the time of the call
+        count.
         """
         return self.total * torch.softmax(self.log_rho, 0) if self.learnable else self.fixed_rho
 

@@ -1,4 +1,4 @@
-"""What losses whose scores determine probabilities have in common."""
+"""The common part of the losses whose scores determine probabilities."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Group: TypeAlias = "ProcessGroup | Literal['world'] | None"
 
 
 def process_group(group: Group) -> ProcessGroup | None:
-    """Return the group that is meant; None if there is only this process.
+    """Return the group that an argument refers to; None if there is only this process.
 
     Parameters
     ----------

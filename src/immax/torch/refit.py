@@ -47,9 +47,9 @@ def refit_head(
     - ``refit_head(model, train_loader, selection=held_out_loader)`` fits it to training samples,
       and chooses on held-out ones.
 
-    Given only samples that the network fits almost perfectly, which are probably those that it was
-    trained on, it refuses, unless nothing is left to choose: ``lam`` and ``margins`` given, or
-    ``lam`` and one value of each of ``method_params``, or ``tau``.
+    Given only samples that the network fits almost perfectly, which are probably its training
+    samples, it raises an error, unless nothing is left to choose: ``lam`` and ``margins`` given,
+    or ``lam`` and one value of each of ``method_params``, or ``tau``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Heads as others refit them: resampled training, normalised weights, adjusted logits."""
+"""Heads refitted by other methods: resampled training, normalised weights, adjusted logits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of hyper-parameters that are chosen on samples that a network was trained on."""
+"""Warnings about hyper-parameters that are chosen on the training samples of a network."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_TRAINED = "if the network was not trained on these samples, pass selection='
 
 
 def chooses(method: str, options: Mapping[str, Any]) -> bool:
-    """Return whether a head of a method chooses something on samples.
+    """Return whether the fit of a head selects anything on samples.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def chooses(method: str, options: Mapping[str, Any]) -> bool:
 def check_selection(
     layer: nn.Linear, fitted: Features, held: Features | None, declared: bool
 ) -> None:
-    """Refuse, or warn of, a choice on samples that the network was probably trained on.
+    """Raise an error, or warn, if the network was probably trained on the selection samples.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def check_selection(
 
 
 def warn_of_fitted_features(data: HeadData, fit: LinearFit, lams: Any) -> None:
-    """Warn of a search within features that are separable, and chose the smallest λ for that.
+    """Warn if a search chose the smallest λ because the features are separable.
 
     Features of samples that a network was trained on are like that.
 
