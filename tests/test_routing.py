@@ -58,5 +58,5 @@ def test_groups_are_not_dropped_in_silence():
         with pytest.raises(TypeError, match="groups"):
             route_fit(model, {"groups": GROUPS})
         routed = route_fit(model.set_fit_request(groups=True), {"groups": GROUPS})
-        with pytest.raises(ValueError, match="does not ask for them"):
+        with pytest.raises(ValueError, match="does not request them"):
             split_metadata(folds, GROUPS, routed)

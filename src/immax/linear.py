@@ -32,21 +32,21 @@ INVERSE = "lam is the strength of the penalty, with C = 1 / (2 lam n) for n samp
 
 
 class ClassTerms(NamedTuple):
-    """What the loss of IMMAX has for each class."""
+    """The per-class terms of the IMMAX loss."""
 
     margins: Vector
     weights: Vector
 
 
 class IMMAXClassifier(LinearClassifier[ClassTerms]):
-    """Linear classifier with a confidence margin of its own for each class.
+    """Linear classifier with a separate confidence margin for each class.
 
     Two classes, one weight vector::
 
         min over w, b of  lam Omega(w) + mean of Psi(h / rho_1) over class 1
                                        and Psi(-h / rho_0) over class 0,   h = w x + b
 
-    More classes, a weight vector each::
+    Three classes or more, one weight vector per class::
 
         min over W, b of  lam Omega(W) + mean of loss(h, y)
         sum form:  log sum_j exp((h_j - h_y) / rho_y),  or  sum_{j != y} exp((h_j - h_y) / rho_y)
@@ -62,13 +62,13 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
     form : {"auto", "sum", "max"}, default="auto"
         With three classes or more: "auto" takes the sum over the other classes for logistic
         and exponential, and the maximum for the hinge. With two classes the forms are the same.
-        With "max", ``predict_proba`` appears with a fit to two classes, not before.
+        With "max", ``predict_proba`` exists only after a fit to two classes.
     lam : float, default=1e-3
         The paper's lambda. With equal margins, which are one, scikit-learn's C is
         ``1 / (2 lam n)`` for penalty="l2" and ``1 / (lam n)`` for penalty="l1", where lam is also
         glmnet's lambda.
     penalty : {"l2", "l1", "elasticnet", "group"}, default="l2"
-        Omega: ``||W||^2``, or one that uses few features: ``||W||_1``, the mixture
+        Omega: ``||W||^2``, or a penalty that selects few features: ``||W||_1``, the mixture
         ``l1_ratio ||W||_1 + (1 - l1_ratio) ||W||^2``, or ``sum_g sqrt(columns in g) ||W_g||_2``
         over groups of features, each with its coefficients for all classes.
     l1_ratio : float, default=0.5
@@ -78,8 +78,8 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         dict. By default every feature is a group: all classes use it, or none does.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is
-        ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
-        are given are used as they are; ``immax.margins.theory_margins(counts, total=1)`` are the
+        ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that you
+        pass are used as given; ``immax.margins.theory_margins(counts, total=1)`` are the
         paper's, which sum to one.
     weights : "equal", "balanced", array-like of shape (n_classes,) or dict, default="equal"
         Class weights of the losses, in the order of ``classes_`` or by label; "balanced" is
@@ -104,12 +104,12 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         The fit stops when ``gap_`` is at most ``tol * objective_``, and warns if it stops
         earlier. With float32 features it is at least 1e-3.
     max_iter : int, default=1000
-        The most iterations of the solver.
+        The maximum number of iterations of the solver.
     random_state : int, RandomState instance or None, default=None
         Seed of the rows that the solver samples for its preconditioner. None is a fixed seed.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if that was to the same classes and as many
-        features. It saves iterations where the data or the parameters have changed little.
+        Start from the coefficients of the previous fit, if it had the same classes and number
+        of features, which saves iterations if the data or the parameters have changed little.
 
     Attributes
     ----------
@@ -126,9 +126,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         An upper bound on how far ``objective_`` lies above the optimum: a duality gap.
     n_iter_ : int
     n_features_used_ : int
-        The number of features with a coefficient that is not zero.
+        The number of features with a nonzero coefficient.
     sparse_coef_ : CSR array of shape (1, d) or (n_classes, d)
-        ``coef_`` with only the coefficients that are not zero.
+        The nonzero coefficients of ``coef_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if X had them
 
@@ -282,7 +282,7 @@ class BaselineClassifier(LinearClassifier[LossSpec]):
     Attributes
     ----------
     spec_ : LossSpec
-        The method for the class counts that were seen.
+        The method's loss for the class counts of the training data.
     classes_, coef_, sparse_coef_, intercept_, objective_, gap_, n_iter_, n_features_used_
         As in IMMAXClassifier; ``gap_`` is None for "focal", which is not convex.
 

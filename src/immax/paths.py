@@ -286,7 +286,7 @@ def _estimator(
 def _strongest(problem: Problem[Risk]) -> float:
     if problem.omega.smooth:
         raise ValueError(
-            "with the l2 penalty every feature is used at any lam; take penalty='l1', 'group', or "
+            "with the l2 penalty every feature is used at any lam; use penalty='l1', 'group', or "
             "'elasticnet' with a positive l1_ratio, or give lams"
         )
     return strongest_lam(problem)

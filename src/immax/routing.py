@@ -144,7 +144,7 @@ def split_metadata(cv: Any, groups: Any, routed: Any) -> dict[str, Any]:
     if not _has_requests(cv):
         return {**metadata, "groups": groups}
     raise ValueError(
-        f"groups were given, and cv={cv!r} does not ask for them; take a splitter that keeps "
+        f"groups were given, and cv={cv!r} does not request them; use a splitter that keeps "
         "them together, such as StratifiedGroupKFold"
     )
 

@@ -459,7 +459,7 @@ def test_what_aims_do_not_go_with(kind):
         make(kind, rule="bayes", costs=[1, 2, 3]).fit(X, y)
     name = {IMMAXXGBClassifier: "base_margin", IMMAXLGBMClassifier: "init_score"}.get(kind)
     if name is not None:
-        with pytest.raises(ValueError, match=rf"which {name} does not go with.*prefit"):
+        with pytest.raises(ValueError, match=rf"which excludes {name}.*prefit"):
             make(kind, aim="f1").fit(X, y, **{name: np.zeros(len(y))})
     single = np.r_[np.zeros(len(y) - 1, int), 1]
     with pytest.raises(ValueError, match="the training part of a fold has no sample of"):

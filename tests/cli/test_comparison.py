@@ -114,7 +114,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
         ("head.csv", "a,y\n", ("-t", "y"), "has no rows"),
         ("near.csv", "a,label\n1,x\n2,y\n", ("-t", "lable"), "did you mean 'label'"),
         ("none.csv", "a,y\n1,x\n2,z\n", (), "--target"),
-        ("one.csv", "a,y\n1,x\n2,x\n3,x\n", ("-t", "y"), "one class only, 'x'"),
+        ("one.csv", "a,y\n1,x\n2,x\n3,x\n", ("-t", "y"), "only one class, 'x'"),
         (
             "many.csv",
             "a,y\n" + "".join(f"{i % 3},{i}\n" for i in range(1000)),

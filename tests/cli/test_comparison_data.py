@@ -148,4 +148,4 @@ def test_a_streamed_table_is_described_after_a_pass(tmp_path):
     refused = immax_here(
         "compare", "big.parquet", "-t", "y", "--stream", "--rows", 500, cwd=tmp_path
     )
-    assert "--stream is for all rows" in refused.stderr
+    assert "--stream uses all rows" in refused.stderr

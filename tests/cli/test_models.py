@@ -98,7 +98,7 @@ def test_explain_as_text_and_as_json(fitted):
         (("fit", "none.csv", "--target", "ill"), "there is no file", 2),
         (("fit", "train.csv", "--target", "il"), "did you mean 'ill'?", 2),
         (("fit", "train.csv"), "Missing option '--target'", 2),
-        (("fit", "train.csv", "--target", "clinic"), "one class only", 2),
+        (("fit", "train.csv", "--target", "clinic"), "only one class", 2),
         (("predict", "train.csv", "train.csv"), "is not a model file", 2),
         (("predict", "none.skops", "train.csv"), "No such file", 2),
         (("explain", "train.csv"), "is not a model file", 2),

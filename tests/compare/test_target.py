@@ -28,7 +28,7 @@ def test_codes_are_indices_of_the_sorted_classes(values, classes):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["a"] * 20, "one class only, 'a'"),
+        (["a"] * 20, "only one class, 'a'"),
         (["a"] * 18 + ["b"] * 2, "'b' has fewer"),
         (["a"] * 18 + ["b"] * 2 + ["c"], "'b', 'c' have fewer"),
         ([f"v{i}" for i in range(120)], "120 different values, more than 100"),

@@ -94,5 +94,5 @@ def test_a_fold_with_all_rows_of_a_class_is_refused(opened, tmp_path):
     table = open_streamed(tmp_path / "table.parquet", "y")
     steps = prepare(table.schema).fit(X)
     rows = TrainingRows(table, steps, Protocol(folds=FOLDS), seed=SEED, left_out=LEFT_OUT)
-    with pytest.raises(WrongCall, match="'yes' are held out in one fold: take fewer --folds"), rows:
+    with pytest.raises(WrongCall, match="'yes' are held out in one fold: use fewer --folds"), rows:
         pass

@@ -89,6 +89,6 @@ def test_costs_are_an_aim():
 
 def test_metrics_of_labels_cannot_judge_what_is_undecided():
     aim = Costs([1, 5], abstain=0.2)
-    with pytest.raises(ValueError, match="scoring: accuracy, f1 cannot judge samples that the aim"):
+    with pytest.raises(ValueError, match="scoring: accuracy, f1 cannot score samples that the aim"):
         purpose(aim=aim, scoring=["accuracy", "f1", "neg_log_loss"])
     assert list(purpose(aim=aim, scoring=["neg_log_loss"]).others) == ["neg_log_loss"]

@@ -68,5 +68,5 @@ def test_cells_without_a_score_are_not_chosen():
     totals = np.array([np.nan, 0.5])
     without = np.tile(totals[:, None], 3)
     assert choose_cell(totals, without, ones, ones, ones, rules, False) == 1
-    with pytest.raises(ValueError, match="every cell has the score NaN"):
+    with pytest.raises(ValueError, match="score of every cell is NaN"):
         choose_cell(np.full(2, np.nan), without, ones, ones, ones, rules, False)

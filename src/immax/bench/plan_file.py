@@ -196,7 +196,7 @@ def _check(plan: Plan) -> None:
         _among("metric in selection.aims", aim, METRICS)
         if METRICS[aim].make_aim is None:
             raise PlanError(
-                f"no decisions aim at {aim!r}; selection.aims takes metrics that have an aim"
+                f"the metric {aim!r} has no aim; selection.aims takes metrics that have one"
             )
     if selection.aims and any(model not in ESTIMATORS for model in plan.models):
         raise PlanError(f"selection.aims is for the models {', '.join(ESTIMATORS)}")

@@ -127,7 +127,7 @@ class BoostingLossMixin:
         check_choice("rule", self.rule, ("score", "bayes"))
         if self.costs is not None:
             if self.aim is not None:
-                raise ValueError("costs are the aim Costs(…); pass either aim or costs")
+                raise ValueError("costs stand for the aim Costs(…): pass either aim or costs")
             if self.rule != "bayes":
                 raise ValueError(
                     "costs are taken into account by rule='bayes' only; got rule='score'"
@@ -166,7 +166,7 @@ class BoostingLossMixin:
             if options.get(name) is not None:
                 raise ValueError(
                     f"the rule for the aim {aim.name!r} is fitted to out-of-fold probabilities, "
-                    f"which {name} does not go with; fit it to held-out samples: "
+                    f"which excludes {name}; fit it to held-out samples: "
                     "DecisionClassifierCV(model, aim, cv='prefit').fit(X_held_out, y_held_out)"
                 )
         fit_options = {name: options[name] for name in self._fold_options if name in options}
@@ -238,7 +238,7 @@ def check_class_weights(params: Mapping[str, object]) -> None:
             continue
         raise ValueError(
             f"{name} is not supported: the link, which turns scores into probabilities, does not "
-            "undo class weights. Take power or margins for the loss, and aim or costs for the "
+            "undo class weights. Use power or margins for the loss, and aim or costs for the "
             f"decisions; got {name}={value!r}"
         )
 

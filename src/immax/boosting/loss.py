@@ -90,7 +90,7 @@ class BoostingLoss:
         unknown = labels[self.classes[codes] != labels]
         if unknown.size:
             raise ValueError(
-                f"{name} holds the label {unknown.tolist()[0]!r}, which is none of the training "
+                f"{name} holds the label {unknown.tolist()[0]!r}, which is not among the training "
                 f"labels {self.classes.tolist()}"
             )
         return np.asarray(codes)

@@ -148,7 +148,7 @@ def compare(
     options = reading_options(date_format, decimal, kind)
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     if stream and rows is not None:
-        raise WrongCall("--stream is for all rows, and --rows for a sample: choose one of them")
+        raise WrongCall("--stream uses all rows, and --rows a sample: choose one of them")
     if stream is None:
         stream = rows is None and streams_by_itself(file, names)
     data: ComparisonData | StreamedData

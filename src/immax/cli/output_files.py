@@ -34,7 +34,7 @@ def check_output(out: Path, inputs: Iterable[Path] = ()) -> None:
         if not path.exists():
             continue
         if out.exists() and out.samefile(path):
-            raise WrongCall(f"{out} is what the command reads: it would be overwritten")
+            raise WrongCall(f"{out} is a file that the command reads: it would be overwritten")
         if path.is_dir() and path.resolve() in out.resolve().parents:
             raise WrongCall(f"{out} is in the folder that the command reads")
     try:

@@ -73,7 +73,7 @@ def check_classes(classes: Array, counts: Array) -> None:
     """
     if len(classes) < 2:
         raise WrongCall(
-            f"the target has one class only, {str(classes[0])!r}: nothing to tell apart"
+            f"the target has only one class, {str(classes[0])!r}: there is nothing to predict"
         )
     if len(classes) > MOST_CLASSES:
         raise WrongCall(

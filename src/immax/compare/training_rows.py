@@ -113,7 +113,7 @@ class TrainingRows:
         if not self._counts.all():
             label = self._data.classes.tolist()[int(np.argmin(self._counts))]
             raise WrongCall(
-                f"all rows of the class {label!r} are held out in one fold: take fewer --folds or "
+                f"all rows of the class {label!r} are held out in one fold: use fewer --folds or "
                 "another --seed, or --rows for a sample with stratified folds"
             )
         wanted = self._protocol.search_rows or SEARCH_ROWS

@@ -51,7 +51,7 @@ class DecisionClassifierCV(
     MetaEstimatorMixin,
     BaseEstimator,
 ):
-    """A classifier with the decision rule that serves an aim best.
+    """Classifier with the decision rule that best serves an aim.
 
     The rule is fitted to out-of-fold probabilities; the estimator is then fitted to all samples.
     Probabilities stay those of the estimator. What scikit-learn's ``TunedThresholdClassifierCV``
@@ -65,21 +65,21 @@ class DecisionClassifierCV(
         What decisions are for: a name of ``immax.decisions.AIMS``, an aim, or any scorer of
         scikit-learn that looks at labels.
     cv : int, splitter, iterable or "prefit", default=5
-        How out-of-fold probabilities are made. "prefit" takes the estimator as fitted, and what is
-        given to ``fit`` as held-out samples.
+        How out-of-fold probabilities are obtained. "prefit" means that the estimator is already
+        fitted, and that the samples passed to ``fit`` are held out.
     evidence : float, default=0.75
         As in ``fit_rule``.
     pos_label : label, optional
         The class that aims for two classes are about; by default the rarer one.
     n_jobs : int, optional
-        Folds that are fitted at once.
+        The number of folds to fit in parallel.
 
     Attributes
     ----------
     estimator_ : classifier
         Fitted to all samples.
     rule_ : Rule
-        ``print(rule_)`` says in words what is decided.
+        The decision rule; ``print(rule_)`` states it in words.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if X had them

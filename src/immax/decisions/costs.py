@@ -100,7 +100,7 @@ class Costs(Aim):
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
         if isinstance(self.costs, Mapping):
-            raise ValueError("costs by label have no order: take costs in the order of the classes")
+            raise ValueError("costs by label have no order: pass them in the order of the classes")
         costs = self.matrix(np.arange(confusion.shape[-2]))
         total = confusion.sum(axis=(-2, -1))
         return np.asarray(-(confusion * costs).sum(axis=(-2, -1)) / total)

@@ -50,7 +50,7 @@ def weight_params(estimator: Any, weight: Array | None) -> dict[str, Any]:
     if "sample_weight" in known or any(own.kind is own.VAR_KEYWORD for own in known.values()):
         return {f"{prefix}sample_weight": weight}
     warnings.warn(
-        f"the fit of {type(model).__name__} takes no sample_weight: the weights are those of the "
+        f"the fit of {type(model).__name__} takes no sample_weight: the weights apply to the "
         "rule alone",
         stacklevel=2,
     )

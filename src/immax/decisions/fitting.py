@@ -165,7 +165,7 @@ def fit_rule(
         own = None if sample_weight is None else weight
         if own is not None and not aim.takes_weights and not quick:
             warnings.warn(
-                f"the scorer {aim.name!r} takes no sample_weight: it judges all samples alike",
+                f"the scorer {aim.name!r} takes no sample_weight: it counts all samples alike",
                 stacklevel=2,
             )
 

@@ -53,7 +53,7 @@ def out_of_fold_proba(
         missing = np.setdiff1d(y, y[train])
         if missing.size:
             raise ValueError(
-                f"the training part of a fold has no sample of {missing.tolist()}; take fewer "
+                f"the training part of a fold has no sample of {missing.tolist()}; use fewer "
                 "folds in cv, or a splitter that keeps every class in every fold"
             )
         np.add.at(times, test, 1)

@@ -72,7 +72,7 @@ def _results(client: Client, futures: list[Future]) -> list[Any]:
         raise ClusterError(_gone(client)) from error
     except KilledWorker as error:
         raise ClusterError(
-            f"the computation of a partition has killed its worker again and again ({error}); "
+            f"the computation of a partition has killed its worker repeatedly ({error}); "
             "use smaller partitions, or workers with more memory"
         ) from error
 

@@ -51,7 +51,7 @@ def check_collections(X: Any) -> Any:
     if not isinstance(X, (da.Array, dd.DataFrame)):
         raise TypeError(
             f"X must be a Dask array or data frame; got {type(X).__name__}: for data in memory, "
-            "take the estimator of the same name without Dask, from immax or immax.boosting"
+            "use the estimator of the same name without Dask, from immax or immax.boosting"
         )
     if isinstance(X, da.Array):
         if X.ndim != 2:

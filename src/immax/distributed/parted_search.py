@@ -189,12 +189,12 @@ def _check_folds(data: PartedData) -> None:
     if lacking.size:
         label, fold = data.classes.tolist()[lacking[0, 0]], int(lacking[0, 1])
         raise ValueError(
-            f"all rows of the class {label!r} are held out in fold {fold}; take fewer folds, or "
+            f"all rows of the class {label!r} are held out in fold {fold}; use fewer folds, or "
             "another random_state"
         )
     empty = np.flatnonzero(data.held_out.sum(axis=0) == 0)
     if empty.size:
-        raise ValueError(f"no row is held out in fold {int(empty[0])}; take fewer folds")
+        raise ValueError(f"no row is held out in fold {int(empty[0])}; use fewer folds")
 
 
 def _evaluate(grid: _Grid, points: Sequence[Array]) -> CellResults:

@@ -76,7 +76,7 @@ class DaskBoostingMixin(ClientParameter, BoostingLossMixin):
             sample = np.empty((0, c), dtype=self._score_type())
         if local.rule_ is not None and local.rule_.count is not None and method == "predict":
             raise ValueError(
-                "the aim is a number of rows of one call, which partitions do not know; take "
+                "the aim is a number of rows of one call, which partitions do not know; use "
                 "Budget(share=…), or choose among the values of predict_proba"
             )
         return map_rows(LazyCall(local, method, options), X, sample, columns)

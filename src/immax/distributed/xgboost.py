@@ -291,7 +291,7 @@ def _evaluation(given: object, description: Description) -> Callable[..., Any]:
         if not isinstance(metric, EvalMetric) or not metric.is_mean:
             name = getattr(metric, "name", getattr(metric, "__name__", metric))
             raise ValueError(
-                f"the metric {name!r} of all rows does not follow from those of the workers; take "
+                f"the metric {name!r} of all rows does not follow from those of the workers; use "
                 "logloss, error or margin_loss"
             )
     return _Evaluation(metrics, description)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The support vector machine with a confidence margin of its own for each class."""
+"""The support vector machine with a separate confidence margin for each class."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _has_proba(estimator: IMMAXSVC) -> bool:
     if not estimator.calibrated:
         raise AttributeError(
             "the hinge loss does not determine probabilities, so predict_proba does not exist; "
-            "take calibrated=True, or wrap the estimator in "
+            "use calibrated=True, or wrap the estimator in "
             "sklearn.calibration.CalibratedClassifierCV, to get them from held-out scores"
         )
     return True
@@ -46,24 +46,24 @@ def _has_proba(estimator: IMMAXSVC) -> bool:
 class IMMAXSVC(
     DocumentationLink, RefusesForeignParameters, CallbackSupport, ClassifierMixin, BaseEstimator
 ):
-    """Kernel machine with a confidence margin of its own for each class.
+    """Kernel machine with a separate confidence margin for each class.
 
     Two classes::
 
         min over w, b of  lam ||w||^2 + mean of max(0, 1 - h / rho_1) over class 1
                                       and max(0, 1 + h / rho_0) over class 0
 
-    More classes, a weight vector each::
+    Three classes or more, one weight vector per class::
 
         min over W, b of  lam ||W||^2 + mean of max_{j != y} max(0, 1 - (h_y - h_j) / rho_y)
 
     with ``h = w phi(x) + b`` and phi the feature map of the kernel. The biases are not penalised,
-    means are weighted by ``sample_weight``.
+    and means are weighted by ``sample_weight``.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        As in scikit-learn's SVC. A callable takes two matrices of points to the matrix of their
+        As in scikit-learn's SVC. A callable maps two matrices of points to the matrix of their
         kernel values; "precomputed" expects that matrix for X.
     gamma : {"scale", "auto"} or float, default="scale"
         The kernel's coefficient, as in SVC.
@@ -78,23 +78,23 @@ class IMMAXSVC(
         The paper's lambda, in place of C; ``C = 1 / (2 lam n)``.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
         Margins in the order of ``classes_``, or by label. "theory" is ``rho_k ∝ n_k^(1/3)`` with
-        mean one, and "equal" is one for every class. Margins that are given are used as they are.
+        mean one, and "equal" is one for every class. Margins that you pass are used as given.
     weights : "equal", "balanced", array-like of shape (n_classes,) or dict, default="equal"
         Class weights of the losses, in the order of ``classes_`` or by label; "balanced" is
         ``n / n_k``. Only their ratios matter.
     multiclass : {"max", "ovo"}, default="max"
-        For three classes and more: the paper's machine of all classes at once, or a machine for
-        each pair of classes, with the margins of the two, which vote.
+        For three classes and more: the paper's machine of all classes at once, or one machine
+        for each pair of classes, with their margins, and a vote.
     cache_size : float, default=200
         Megabytes of kernel values to keep.
     tol : float, default=1e-3
         Two classes and "ovo": libsvm's stopping tolerance, as in SVC. "max": the fit stops when
         ``gap_`` is at most ``tol * objective_``.
     max_iter : int, default=-1
-        The most iterations of libsvm, or working sets of "max". -1 for no limit.
+        The maximum number of iterations of libsvm, or of working sets with "max"; -1 is no limit.
     calibrated : bool, default=False
-        Also fit probabilities to held-out scores of five folds, for ``predict_proba``. Labels are
-        still predicted by the scores.
+        Also calibrate probabilities on the held-out scores of five folds, for ``predict_proba``.
+        Labels are still predicted by the scores.
     random_state : int, RandomState instance or None, default=None
         Seed of the calibration's folds. None is a fixed seed.
     use_radii : bool, default=False
@@ -113,7 +113,7 @@ class IMMAXSVC(
     intercept_ : ndarray of shape (k,)
         ``dual_coef_ @ K(support_vectors_, x) + intercept_`` are the scores: k is one for two
         classes, the number of classes for "max", and of pairs for "ovo", (0, 1), (0, 2), ..., where
-        a positive score speaks for the second of the two.
+        a positive score favours the second of the two.
     margins_ : ndarray of shape (n_classes,)
         The margins that were used.
     gamma_ : float

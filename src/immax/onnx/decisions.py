@@ -114,7 +114,7 @@ def add_rule(graph: Graph, proba: str, rule: Rule) -> str:
     if rule.count is not None:
         raise NotImplementedError(
             "a rule that predicts a class for a number of rows depends on the other rows, and "
-            "cannot be exported to ONNX; take the probabilities, or an aim with a threshold"
+            "cannot be exported to ONNX; export the probabilities, or an aim with a threshold"
         )
     if rule.abstains:
         raise NotImplementedError("a rule that abstains cannot be exported to ONNX")

@@ -46,8 +46,8 @@ class IMMAXClassifierCV(MarginSearch):
     Every combination of margins and lambda, a cell, is fitted to the training part of each fold,
     with a warm start from its neighbour. The margins of a fold are computed from the counts of its
     training part. With an aim, a rule is fitted to the probabilities of all held-out samples of a
-    cell, and the cell is judged by the aim after that rule. Probabilities are those of the lowest
-    log-loss, whatever the aim.
+    cell, and the cell is scored by the aim under that rule. Probabilities are those with the
+    lowest log-loss, whatever the aim.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ class IMMAXClassifierCV(MarginSearch):
         one class. Several metrics, by a list of names or a dict, are columns of ``cv_results_``;
         ``refit`` or ``aim`` says by which cells are compared.
     rule : {"auto", "score", "bayes"}, default="auto"
-        "auto" finds the rule of the aim; without an aim it compares both rules if the scorer looks
-        at labels (the hinge has "score" only). A name takes this rule for all cells.
+        "auto" finds the rule of the aim; without an aim it compares both rules if the scorer uses
+        labels (the hinge has "score" only). A name uses that rule for all cells.
     one_se : bool or "auto", default="auto"
         Prefer the margins nearest to equal ones among those whose score is within a standard
         error (of the paired differences) of the best. "auto" does so unless there is an aim other
         than accuracy and log-loss, where simpler models are preferred only among cells that are
-        as good.
+        equally good.
     budget : int, default=4000
         Upper bound on the number of fits to folds. If all combinations of a family's parameters
         need more, one parameter is searched at a time, in passes that start from the theory's
@@ -112,14 +112,14 @@ class IMMAXClassifierCV(MarginSearch):
     fit_intercept : bool, default=True
         Whether to fit biases, which are not penalised.
     tol, max_iter : float, default=1e-6, and int, default=1000
-        Of the final fit, as in IMMAXClassifier; ``max_iter`` also bounds the fits of the search.
+        For the final fit, as in IMMAXClassifier; ``max_iter`` also bounds the fits of the search.
     use_radii : bool, default=False
         Search around the theory's margins for the radii of the classes,
         ``rho_k ∝ n_k^(1/3) r_k^(2/3)``: every family takes ``n_k r_k^2`` for the class counts. The
         radii are the largest feature norms of all samples of a class.
     memory : str or object with the interface of joblib.Memory, optional
-        Where the held-out scores of all fits are kept, by default nowhere. Another search of the
-        same samples, folds and margins, for another aim, then costs no fits of folds.
+        Where to cache the held-out scores of all fits; by default they are not cached. Another
+        search over the same samples, folds and margins, for another aim, then reuses them.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class IMMAXClassifierCV(MarginSearch):
     best_weights_ : ndarray of shape (n_classes,)
         The chosen class weights.
     best_rule_ : Rule, "score" or "bayes"
-        The decision rule: a ``Rule``, which prints itself in words, if there is an aim.
+        The decision rule: a ``Rule``, which prints in words, if there is an aim.
     best_calibration_, probability_calibration_ : ScoreCalibration or None
         Maps from scores to probabilities, for the hinge and the max form.
     best_score_ : float
@@ -274,7 +274,7 @@ class IMMAXClassifierCV(MarginSearch):
         if isinstance(self.cv, str) and not omega.smooth:
             raise ValueError(
                 f"cv='loo' needs penalty='l2'; penalty={self.penalty!r} has kinks, where a Newton "
-                "step does not lead from one model to another: take a number of folds"
+                "step does not lead from one model to another: use a number of folds"
             )
         if self.loss == "hinge" and self.form == "sum":
             raise ValueError("form='sum' exists for the logistic and exponential losses only")
@@ -289,7 +289,7 @@ class IMMAXClassifierCV(MarginSearch):
         if self.loss == "hinge" and isinstance(self.cv, str):
             raise ValueError(
                 "cv='loo' needs a smooth loss, logistic or exponential; the hinge has kinks, where "
-                "a Newton step does not lead from one model to another: take a number of folds"
+                "a Newton step does not lead from one model to another: use a number of folds"
             )
 
     def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:
@@ -362,7 +362,7 @@ class IMMAXClassifierCV(MarginSearch):
             if outputs * (X.shape[1] + 1) > MAX_PARAMETERS:
                 raise ValueError(
                     f"cv='loo' inverts a matrix of {outputs * (X.shape[1] + 1)} rows; beyond "
-                    f"{MAX_PARAMETERS} take a number of folds"
+                    f"{MAX_PARAMETERS} use a number of folds"
                 )
             return LeaveOneOutCells(samples, fits)
         if not purpose.uses_labels:

@@ -164,7 +164,7 @@ def resolve_purpose(
         judged = [name for name, scorer in others.items() if scorer.uses_labels]
         if judged and isinstance(aim, Costs) and aim.abstain is not None:
             raise ValueError(
-                f"scoring: {', '.join(judged)} cannot judge samples that the aim leaves undecided; "
+                f"scoring: {', '.join(judged)} cannot score samples that the aim leaves undecided; "
                 "leave abstain out of the costs, or such metrics out of scoring"
             )
         labels = not isinstance(aim, LogLoss)
@@ -215,7 +215,7 @@ def _named(scoring: Any) -> dict[str, Scoring]:
             )
         named = {name: name for name in names}
     if not named:
-        raise ValueError("scoring is empty: there is nothing to score by")
+        raise ValueError("scoring is empty: name at least one scorer")
     for one in named.values():
         resolve_scoring(one)
     return named

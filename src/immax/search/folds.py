@@ -101,7 +101,7 @@ def make_folds(
                 f"cv must be a number of folds, a splitter, a list of folds or 'loo'; got {cv!r}"
             )
         if groups is not None:
-            raise ValueError("cv='loo' leaves out samples, not groups: take a splitter of groups")
+            raise ValueError("cv='loo' leaves out samples, not groups: use a splitter of groups")
         parts = _stratified(GROUPS, y, weight, random_state, warn=False).split(X, y)
         return [Fold(np.arange(len(y)), [test for _, test in parts])]
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
@@ -121,7 +121,7 @@ def make_folds(
         if missing.size:
             raise ValueError(
                 f"the training part of fold {number} has no sample of the classes "
-                f"{missing.tolist()}; take stratified folds, or fewer of them"
+                f"{missing.tolist()}; use stratified folds, or fewer of them"
             )
         if not len(test):
             raise ValueError(f"the test part of fold {number} is empty")

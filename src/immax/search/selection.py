@@ -98,8 +98,8 @@ def choose_cell(
     """
     if np.isnan(totals).all():
         raise ValueError(
-            "every cell has the score NaN, so that none can be chosen; some metrics, such as the "
-            "area under the ROC curve, are NaN on tests that lack a class"
+            "the score of every cell is NaN, so none can be chosen; some metrics, such as the "
+            "area under the ROC curve, are NaN on test folds that lack a class"
         )
     totals = np.where(np.isnan(totals), -np.inf, totals)
     best = int(np.flatnonzero(totals >= totals.max() - 1e-12)[0])

@@ -315,7 +315,7 @@ class IMMAXSVCCV(MarginSearch):
         if isinstance(self.cv, str):
             raise ValueError(
                 f"cv={self.cv!r}: the hinge has kinks, where a Newton step does not lead from one "
-                "machine to another; take a number of folds"
+                "machine to another; use a number of folds"
             )
 
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:

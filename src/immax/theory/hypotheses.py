@@ -169,7 +169,7 @@ def _kernel(chosen: Chosen, X: Features) -> Hypothesis:
     if len(model.classes_) > 2 and getattr(model, "multiclass", "ovo") != "max":
         raise ValueError(
             "kernel machines with three classes or more vote among pairs, which no bound of the "
-            "paper is for; take the machine of a pair, or IMMAXSVC(multiclass='max')"
+            "paper is for; use the machine of a pair, or IMMAXSVC(multiclass='max')"
         )
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
     if model.kernel == "precomputed":

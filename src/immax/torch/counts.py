@@ -172,7 +172,7 @@ def counts_of(
     if empty.size:
         hint = " If these are labels, pass them as labels=." if counts is not None else ""
         raise ValueError(
-            f"class {empty[0]} has no samples, so that its count is 0; pass minimum=1 to give such "
+            f"class {empty[0]} has no samples, so its count is 0; pass minimum=1 to give such "
             f"classes a count of 1, or leave them out of the network.{hint}"
         )
     return class_vector(numbers, "counts")

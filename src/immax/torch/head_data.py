@@ -100,7 +100,7 @@ def checked_features(
         )
     labels = labels.astype(np.int64)
     if not labels.size:
-        raise ValueError(f"{names[0]} must have a row at least; got none")
+        raise ValueError(f"{names[0]} must have at least one row; got none")
     most = num_classes if num_classes is not None else int(labels.max()) + 1
     wrong = labels[(labels < 0) | (labels >= most)]
     if wrong.size:

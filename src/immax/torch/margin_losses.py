@@ -52,7 +52,7 @@ class IMMAXLoss(ProbabilityLoss):
         mean is one, and equal counts give cross-entropy to the last bit. 1 is the paper's scaling.
         The scale multiplies the learning rate: on long-tailed CIFAR-10 at a learning rate of 0.1
         a small residual network reached 80.9 % with cross-entropy and 54.7 % with margins of sum
-        one. A mean that is far from one is warned of.
+        one. A mean that is far from one leads to a warning.
     power : float, default=1/3
         Margins are proportional to ``count^power``. 1/3 is the theory's value, 0 gives
         cross-entropy; a search over it is worthwhile.
@@ -90,7 +90,7 @@ class IMMAXLoss(ProbabilityLoss):
         the processes have different numbers of counted labels or of class weights. By default it
         is over the samples of this process.
     label_smoothing : float, default=0.0
-        As in ``nn.CrossEntropyLoss``, of the logits divided by the target's margin.
+        As in ``nn.CrossEntropyLoss``, applied to the logits divided by the target's margin.
     form : {"sum", "max"}, default="sum"
         "max" is the paper's max form, ``max_{j != y} log(1 + exp((h_j - h_y) / rho_y))``, which
         does not determine probabilities.
@@ -108,7 +108,7 @@ class IMMAXLoss(ProbabilityLoss):
     tensor([1.7861, 0.8291, 0.3848])
     >>> logits = torch.zeros(4, 3, requires_grad=True)
     >>> criterion(logits, torch.tensor([0, 0, 1, 2])).backward()
-    >>> criterion.proba(torch.zeros(1, 3))  # equal scores are not equal chances
+    >>> criterion.proba(torch.zeros(1, 3))  # not equal for equal scores
     tensor([[0.5954, 0.2764, 0.1283]])
     """
 

@@ -59,7 +59,7 @@ def refit_head(
     loader : DataLoader or list of batches
         Labelled samples that the head is fitted to, as in ``collect_features``.
     selection : DataLoader, list of batches or "folds", optional
-        Samples that λ, margins and other hyper-parameters are chosen on. "folds" says that the
+        Samples on which λ, margins and other hyper-parameters are chosen. "folds" says that the
         network was not trained on the samples of ``loader``, and chooses by cross-validation among
         them ("tau_norm", which fits nothing to them, on all of them).
     layer : str or nn.Module, default="auto"
@@ -86,10 +86,10 @@ def refit_head(
     Warns
     -----
     UserWarning
-        If the network changes the scores of the layer before it returns them; and if something is
-        chosen on samples of which the network gets at least 95 % right, those of ``selection`` if
-        it does not get clearly more of ``loader`` right (two standard errors), as it would of
-        samples that it was trained on, or if it gets 99.5 % right.
+        If the network changes the scores of the layer before it returns them, or if something is
+        chosen on samples of which the network gets at least 95 % right. For ``selection`` there
+        is no warning below 99.5 % if the network is clearly better on ``loader`` (by two standard
+        errors), as it would be on its training samples.
 
     Examples
     --------
