@@ -1,6 +1,5 @@
 """Model files: round trips, and files that are refused."""
 
-import io
 import json
 import subprocess
 import sys
@@ -19,9 +18,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.fixes import parse_version
 
 from immax import IMMAXSVC, IMMAXSVCCV, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
-from immax.decisions import Costs, FBeta, RecallAt
-from immax.io import ABOUT, TRUSTED, ModelFileError, _converted, load_model, save_model
-from immax.search import BoxFamily, CountedFamily, SharedTailFamily
+from immax.decisions import Costs
+from immax.io import ABOUT, ModelFileError, load_model, save_model
+from immax.search import CountedFamily
 
 skops = pytest.importorskip("skops.io")
 
@@ -199,44 +198,6 @@ def test_files_with_classes_that_have_moved_since_predict_as_they_did():
         new = np.array(expected["X"])
         assert model.predict(new).tolist() == expected["predict"]
         np.testing.assert_allclose(model.predict_proba(new), expected["proba"], atol=1e-8)
-
-
-def test_aims_that_have_moved_since_are_found():
-    for aim in (Costs([1, 10]), RecallAt(precision=0.5), FBeta(2.0)):
-        source = io.BytesIO(skops.dumps(aim))
-        earlier = io.BytesIO()
-        with zipfile.ZipFile(source) as given, zipfile.ZipFile(earlier, "w") as archive:
-            for name in given.namelist():
-                content = given.read(name).decode()
-                archive.writestr(
-                    name, content.replace(type(aim).__module__, "immax.decisions.aims")
-                )
-        data = _converted(earlier.getvalue())
-        assert (data == earlier.getvalue()) == isinstance(aim, FBeta)  # which has not moved
-        assert set(skops.get_untrusted_types(data=data)) <= TRUSTED
-        found = skops.loads(data, trusted=sorted(TRUSTED))
-        assert type(found) is type(aim)
-        assert vars(found) == vars(aim)
-
-
-@pytest.mark.parametrize("family", [BoxFamily(0.5), SharedTailFamily(n_groups=2)])
-def test_families_that_have_moved_since_are_found(family):
-    source, earlier = io.BytesIO(skops.dumps(family)), io.BytesIO()
-    with zipfile.ZipFile(source) as given, zipfile.ZipFile(earlier, "w") as archive:
-        for name in given.namelist():
-            content = given.read(name).decode()
-            assert type(family).__module__ in content
-            archive.writestr(
-                name, content.replace(type(family).__module__, "immax.search.families")
-            )
-    assert skops.loads(earlier.getvalue(), trusted=sorted(TRUSTED)) == family
-
-
-def test_the_types_that_files_may_hold_are_public():
-    from immax import io as module
-
-    assert "TRUSTED" in module.__all__
-    assert all(isinstance(name, str) for name in TRUSTED)
 
 
 EARLIER = Path(__file__).parent / "data" / "format-1"

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.class_vectors import class_vector
 from immax.losses.focal import focal_slope_at
 from immax.losses.softmax import adjust_for_every_target, adjust_scores
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector
 from immax.markov_chains import log_sum, normalised, stationary
 from immax.plain_rules import by_score, check_costs, decide, highest_argmax
 from immax.temperature_chains import select_chain

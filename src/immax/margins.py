@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array, Vector
+from immax.class_vectors import class_vector, in_class_order, positive_number
 
 __all__ = [
     "class_radii",
@@ -35,79 +36,6 @@ __all__ = [
     "tail_margins",
     "theory_margins",
 ]
-
-
-def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> Vector:
-    """Return one positive, finite float per class.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_classes,)
-        The numbers to check.
-    name : str
-        The argument's name in error messages.
-    n_classes : int, optional
-        The expected length; by default any length of two or more.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-
-    Raises
-    ------
-    ValueError
-        If the shape is wrong, or an entry is not positive and finite.
-    """
-    try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be one number per class, such as [500, 20]; got {values!r}"
-        ) from error
-    if vector.ndim != 1:
-        raise ValueError(
-            f"{name} must be one number per class, a 1-D array; got shape {vector.shape}"
-        )
-    if n_classes is None and vector.size < 2:
-        raise ValueError(
-            f"{name} must have an entry for each of two or more classes; got {vector.tolist()}"
-        )
-    if n_classes is not None and vector.size != n_classes:
-        raise ValueError(
-            f"{name} must have an entry for each of the {n_classes} classes; got {vector.size}"
-        )
-    bad = np.flatnonzero(~(np.isfinite(vector) & (vector > 0)))
-    if bad.size:
-        k = int(bad[0])
-        raise ValueError(
-            f"{name} of class {k} is {vector[k]:g}; it must be a positive, finite number"
-        )
-    return vector
-
-
-def positive_number(value: float, name: str) -> float:
-    """Return a positive, finite float.
-
-    Parameters
-    ----------
-    value : float
-        The number to check.
-    name : str
-        The argument's name in error messages.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the number is not positive and finite.
-    """
-    number = float(value)
-    if not (np.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
-    return number
 
 
 def scale_margins(rho: ArrayLike, total: float | None = None) -> Vector:
@@ -397,17 +325,6 @@ def resolve_margins(
             "margins must be 'theory', 'equal', an array with one margin per class, or a dict "
             f"from class label to margin; got {margins!r}"
         )
-    given = _in_order(margins, classes) if isinstance(margins, Mapping) else margins
-    return class_vector(given, "margins", len(classes)).copy()
-
-
-def _in_order(margins: Mapping[Any, float], classes: Array) -> list[float]:
-    labels = classes.tolist()
-    unknown = [label for label in margins if label not in labels]
-    absent = [label for label in labels if label not in margins]
-    if unknown or absent:
-        raise ValueError(
-            f"margins must have one entry for each of the classes {labels}; "
-            f"unknown labels: {unknown}, classes without a margin: {absent}"
-        )
-    return [margins[label] for label in labels]
+    if isinstance(margins, Mapping):
+        margins = in_class_order(margins, classes, "margins", "margin")
+    return class_vector(margins, "margins", len(classes)).copy()

@@ -155,25 +155,6 @@ def test_another_plan_or_version_is_refused_and_nothing_is_lost(path):
         Store(path)
 
 
-def test_what_is_not_a_results_file(path):
-    with pytest.raises(StoreError, match="there are no results"):
-        Store(path)
-    path.write_bytes(b"not a database at all, but long enough to be read as one" * 20)
-    with pytest.raises(StoreError, match="is not a results file"):
-        Store(path)
-    path.write_bytes(b"")
-    with pytest.raises(StoreError, match="is not a results file: it has no plan"):
-        Store(path)
-    assert path.read_bytes() == b""
-    with sqlite3.connect(path) as db:
-        db.execute("create table songs (title text)")
-    before = path.read_bytes()
-    for plan in (None, make_plan()):
-        with pytest.raises(StoreError, match="is not a results file: it has other tables"):
-            Store(path, plan)
-    assert path.read_bytes() == before
-
-
 def test_results_of_a_method_can_be_discarded(path):
     store = Store(path, make_plan())
     while (cell := store.claim()) is not None:

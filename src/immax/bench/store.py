@@ -7,11 +7,9 @@ updates a heartbeat while it runs; the cell of a worker that has died is release
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +17,14 @@ import numpy as np
 from immax.bench.cells import Cell, cell_from_json
 from immax.bench.outcomes import STATES, CellResult, Labels, PlanResults, Record
 from immax.bench.plan import Plan
-from immax.bench.store_format import FORMAT, SCHEMA, StoreError, convert_store
-from immax.bench.workers import is_dead, worker_name
+from immax.bench.store_file import StoreFile
+from immax.bench.store_format import StoreError
+from immax.bench.workers import worker_name
 
 __all__ = ["Store", "StoreError"]
 
 
-class Store:
+class Store(StoreFile):
     """The results of a plan, in a file.
 
     Parameters
@@ -45,52 +44,9 @@ class Store:
     """
 
     def __init__(self, path: str | Path, plan: Plan | None = None, adopt: bool = False) -> None:
-        self.path = Path(path)
-        if plan is None and not self.path.exists():
-            raise StoreError(f"there are no results at {str(self.path)!r}")
-        try:
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-            self._check_owner(plan is None)
-            self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = normal")
-            self._db.executescript(SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{str(self.path)!r} is not a results file: {error}") from error
-        self._check_format()
+        super().__init__(path, must_have_results=plan is None)
         if plan is not None:
             self._enter(plan, adopt)
-
-    def _check_owner(self, must_have_results: bool) -> None:
-        """Refuse the databases of other programs, before anything is written to them."""
-        tables = {name for (name,) in self._db.execute("select name from sqlite_master")}
-        known = {"meta", "cells", "curves"}
-        if tables and not tables & known:
-            raise StoreError(f"{str(self.path)!r} is not a results file: it has other tables")
-        if must_have_results and ("meta" not in tables or self._meta("plan") is None):
-            raise StoreError(f"{str(self.path)!r} is not a results file: it has no plan")
-
-    def _check_format(self) -> None:
-        version = self._meta("format")
-        if version == str(FORMAT):
-            return
-        with self._transaction():
-            version = self._meta("format")
-            if version is None:
-                self._set_meta(format=str(FORMAT))
-            elif version == "1":
-                self._release_abandoned()
-                convert_store(self._db, str(self.path))
-            elif version != str(FORMAT):
-                raise StoreError(
-                    f"{str(self.path)!r} has format {version}; this version of immax reads {FORMAT}"
-                )
-
-    def _meta(self, key: str) -> str | None:
-        row = self._db.execute("select value from meta where key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def _set_meta(self, **values: str) -> None:
-        self._db.executemany("insert or replace into meta values (?, ?)", values.items())
 
     def _enter(self, plan: Plan, adopt: bool) -> None:
         with self._transaction():
@@ -114,16 +70,6 @@ class Store:
             )
             self._db.execute("delete from cells where place = -1 and state = 'waiting'")
             self._set_meta(plan=plan.name, digest=plan.digest, title=plan.title)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("begin immediate")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("rollback")
-            raise
-        self._db.execute("commit")
 
     def claim(self) -> Cell | None:
         """Claim a waiting cell whose trials, if it has any, are all done.
@@ -211,13 +157,6 @@ class Store:
             if taken and self._meta("date") is None and results.date:
                 self._set_meta(commit=results.commit, date=results.date)
         return taken
-
-    def _release_abandoned(self) -> None:
-        """Return the cells of workers that have died to the queue."""
-        rows = self._db.execute("select id, worker, seen from cells where state = 'running'")
-        for identity, worker, seen in rows.fetchall():
-            if is_dead(worker, seen):
-                self._db.execute("update cells set state = 'waiting' where id = ?", (identity,))
 
     def heartbeat(self, cell: Cell) -> None:
         """Record that the worker of a cell is alive.
@@ -391,10 +330,6 @@ class Store:
         """
         meta = {key: self._meta(key) or "" for key in ("plan", "title", "digest", "commit", "date")}
         return PlanResults(**meta, records=self.records(STATES))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
 
 
 def _packed(labels: Labels) -> bytes:

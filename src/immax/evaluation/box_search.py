@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
-from immax.margins import class_vector, share_tail, tail_margins
+from immax.class_vectors import class_vector
+from immax.margins import share_tail, tail_margins
 
 __all__ = ["box_margins", "box_points", "combine_points", "is_box_search"]
 

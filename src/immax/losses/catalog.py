@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
+from immax.class_vectors import class_vector
 from immax.class_weights import power_weights
 from immax.losses.methods import METHODS, Method, register_method
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector, power_margins, theory_margins
+from immax.margins import power_margins, theory_margins
 
 __all__ = [
     "METHODS",

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_random_state
 
 from immax.arrays import Array, Vector
+from immax.class_vectors import class_vector
 from immax.losses.softmax import SoftmaxKernel, float_dtype
-from immax.margins import class_vector
 
 __all__ = ["LossSpec"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.class_vectors import class_vector
 from immax.losses.focal import focal_curvature, focal_factor, focal_slope
 from immax.losses.softmax import as_scores, float_dtype
-from immax.margins import class_vector
 
 __all__ = [
     "SURROGATES",

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Vector
-from immax.margins import class_vector, scale_margins, share_tail, tail_margins, theory_margins
+from immax.class_vectors import class_vector
+from immax.margins import scale_margins, share_tail, tail_margins, theory_margins
 from immax.search.margin_family import MarginFamily
 
 __all__ = ["BoxFamily", "SharedTailFamily"]

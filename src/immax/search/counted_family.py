@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
-from immax.margins import class_vector
+from immax.class_vectors import class_vector
 from immax.search.families import resolve_family
 from immax.search.margin_family import MarginFamily, family_weights, own_grid
 

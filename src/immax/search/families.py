@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
-from immax.margins import class_vector, power_margins, scale_margins, theory_margins
+from immax.class_vectors import class_vector
+from immax.margins import power_margins, scale_margins, theory_margins
 from immax.search.box_families import BoxFamily, SharedTailFamily
 from immax.search.margin_family import MarginFamily
 from immax.search.weighted_family import WeightedFamily

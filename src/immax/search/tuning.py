@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Vector
+from immax.class_vectors import class_vector, positive_number
 from immax.losses.catalog import METHODS, make_spec
 from immax.losses.spec import LossSpec
-from immax.margins import class_vector, positive_number
 from immax.search.families import PowerFamily, resolve_family
 from immax.search.margin_family import MarginFamily
 

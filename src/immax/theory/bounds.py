@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.margins import class_vector, positive_number
+from immax.class_vectors import class_vector, positive_number
 from immax.theory.complexities import check_complexity
 from immax.theory.margin_losses import check_sample, margin_loss
 from immax.theory.targets import target_of

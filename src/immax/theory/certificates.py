@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Features
-from immax.margins import class_vector
+from immax.class_vectors import class_vector
 from immax.theory.bounds import Bound, margin_bound, norm_cover, uniform_margin_bound
 from immax.theory.hypotheses import hypothesis, unwrap_search
 from immax.theory.margin_losses import label_numbers, margins_of, predictions, zero_one_loss

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from immax.arrays import Array
+from immax.class_vectors import class_vector
 from immax.losses.surrogates import SURROGATES, runner_up
-from immax.margins import class_vector
 from immax.theory.margin_losses import margin_loss, predictions, zero_one_loss
 
 __all__ = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from immax.margins import class_vector, positive_number
+from immax.class_vectors import class_vector, positive_number
 from immax.theory.complexities import Complexity
 from immax.theory.rademacher import sample_labels, second_moment
 

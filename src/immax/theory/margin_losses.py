@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from immax.arrays import Array, Features
+from immax.class_vectors import class_vector
 from immax.links import highest_argmax
 from immax.losses.surrogates import runner_up
-from immax.margins import class_vector
 
 __all__ = [
     "empirical_margin_loss",

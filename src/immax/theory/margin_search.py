@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.margins import class_vector, positive_number
+from immax.class_vectors import class_vector, positive_number
 from immax.theory.margin_losses import check_sample, margins_of
 from immax.theory.terms import check_delta, complexity_factor, log_scales
 

@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms as euclidean_norms
 
 from immax.arrays import Array, Features
-from immax.margins import class_radii, class_vector, positive_number
+from immax.class_vectors import class_vector, positive_number
+from immax.margins import class_radii
 from immax.theory.complexities import Complexity
 
 __all__ = [

@@ -10,7 +10,8 @@ from scipy.optimize import linprog, nnls
 from scipy.special import logsumexp
 
 from immax.arrays import Array, Vector
-from immax.margins import class_radii, class_vector, positive_number, theory_margins
+from immax.class_vectors import class_vector, positive_number
+from immax.margins import class_radii, theory_margins
 from immax.theory.rademacher import row_norms
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.class_vectors import class_vector
 from immax.losses.surrogates import SURROGATES
-from immax.margins import class_vector
 from immax.theory.bounds import Bound, margin_bound, uniform_margin_bound
 from immax.theory.margin_losses import check_sample, margins_of, phi
 from immax.theory.targets import target_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
-from immax.margins import class_vector
+from immax.class_vectors import class_vector
 
 __all__ = ["Target", "target_of"]
 

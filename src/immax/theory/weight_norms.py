@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from immax.arrays import Array, Features
-from immax.margins import class_vector, positive_number
+from immax.class_vectors import class_vector, positive_number
 from immax.theory.complexities import Complexity
 from immax.theory.rademacher import row_norms, sample_labels
 

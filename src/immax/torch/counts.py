@@ -13,7 +13,7 @@ from torch import Tensor, tensor
 from torch.utils.data import DataLoader, Dataset
 
 from immax.arrays import Vector
-from immax.margins import class_vector, positive_number
+from immax.class_vectors import class_vector, positive_number
 from immax.torch.labels import LabelSource, is_data, labels_of
 
 __all__ = ["Counts", "Data", "class_counts", "counts_of"]

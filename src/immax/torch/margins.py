@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from immax.arrays import Array, Vector
-from immax.margins import class_vector, power_margins, share_tail
+from immax.class_vectors import class_vector
+from immax.margins import power_margins, share_tail
 
 __all__ = ["count_margins"]
 
