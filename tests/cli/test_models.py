@@ -8,8 +8,10 @@ import pytest
 from commands import immax, immax_here
 from patients import patients
 
-from immax.cli.models import Loss
+from immax.cli.models import Loss, PenaltyName
 from immax.io import load_model
+from immax.losses.surrogates import SURROGATES
+from immax.penalties import PENALTIES
 
 
 def test_fit_reports_its_choice_and_the_columns_that_it_left_out(fit_command):
@@ -40,6 +42,11 @@ def test_the_model_file_describes_the_data(fitted):
         "note": "text",
         "clinic": "constant",
     }
+
+
+def test_penalties_and_losses_are_those_of_the_registries():
+    assert [penalty.value for penalty in PenaltyName] == list(PENALTIES)
+    assert {loss.value for loss in Loss} <= set(SURROGATES)
 
 
 def test_the_losses_are_those_of_the_search():

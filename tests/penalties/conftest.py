@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from immax.penalties import ElasticNet, GroupNorm, L1Norm, SquaredL2
+from immax.penalties import PENALTIES, GroupNorm, make_penalty
 
 ALL = {
-    "l2": SquaredL2(),
-    "l1": L1Norm(),
-    "elasticnet": ElasticNet(0.4),
-    "group": GroupNorm(),
+    **{name: make_penalty(name, l1_ratio=0.4) for name in PENALTIES},
     "groups": GroupNorm(np.array([0, 1, 0, 2, 1])),
 }
 
