@@ -49,7 +49,7 @@ def compared(tmp_path_factory):
 def test_an_awkward_table_gets_a_recommendation_a_page_and_a_model(compared):
     folder, outcome = compared
     assert "left out 'firm': one value in all rows" in outcome.stderr
-    assert "Take " in outcome.stdout
+    assert "Use " in outcome.stdout
     assert "IMMAX logistic" in outcome.stdout
     out = folder / "comparison"
     page = (out / "report.html").read_text()

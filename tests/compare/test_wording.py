@@ -25,14 +25,14 @@ def words(rows, chosen, ties=(), ahead=0.0):
 def test_nothing_better_than_the_baseline():
     text = words([PLAIN, row("weights", 0.4, -0.2, 0.0, 0.2)], "logistic")
     assert text == (
-        "Take plain logistic regression: no other method has a better F1 score (F1 score 0.5000)."
+        "Use plain logistic regression: no other method has a better F1 score (F1 score 0.5000)."
     )
 
 
 def test_a_certain_gain_has_its_interval_and_its_p_value():
     text = words([row("xgb", 0.6, 0.06, 0.14, 0.0001), PLAIN], "xgb")
     assert text == (
-        "Take XGBoost: its F1 score is 0.6000, better than 0.5000 of plain logistic regression; "
+        "Use XGBoost: its F1 score is 0.6000, better than the 0.5000 of plain logistic regression; "
         "the gain is +0.1000 (95 % interval +0.0600 to +0.1400; p < 0.001 after correction for 1 "
         "comparison)."
     )
@@ -47,14 +47,14 @@ def test_a_gain_that_is_not_certain_is_said_as_such_and_what_would_decide(value,
     assert size in text
     assert "p = 0.2 after correction" in text
     assert "--prefer best takes it" in text
-    assert "To be surer: " in text
+    assert "To become more certain: " in text
     if value == 0.6:
         assert "about 4.0 times as many rows" in text
 
 
 def test_the_best_of_ties_is_not_called_better():
     text = words([row("xgb", 0.6, -0.1, 0.3, 0.2), PLAIN], "xgb", ties=("logistic",))
-    assert "0.6000, against 0.5000 of plain" in text
+    assert "0.6000, against the 0.5000 of plain" in text
     assert "The gain is not certain" in text
     assert "better than" not in text
 
@@ -62,7 +62,7 @@ def test_the_best_of_ties_is_not_called_better():
 def test_a_simpler_method_among_ties_names_the_best_one():
     rows = [row("xgb", 0.61, 0.06, 0.14, 0.01), row("weights", 0.6, 0.06, 0.14, 0.01), PLAIN]
     text = words(rows, "weights", ties=("weights",), ahead=0.01)
-    assert text.startswith("Take class weights: its F1 score is 0.6000, better than 0.5000")
+    assert text.startswith("Use class weights: its F1 score is 0.6000, better than the 0.5000")
     assert "XGBoost is ahead of it by +0.0100 (95 % interval -0.0100 to +0.0300)" in text
 
 
@@ -81,12 +81,12 @@ def test_what_the_time_limit_cut_off_is_named_and_nothing_is_said_about_it():
     cut = SimpleNamespace(splits=[1] * 3, planned_folds=5, unfinished={"immax_xgb": 1, "svm": 0})
     assert describe_limits(cut) == [
         "Only 3 of 5 folds were finished within the time limit; the figures are for these.",
-        "IMMAX XGBoost and linear SVM were not finished in time: nothing is said about them.",
+        "IMMAX XGBoost and linear SVM were not finished in time: no conclusion is drawn about them.",
     ]
     more = SimpleNamespace(splits=[1] * 15, planned_folds=5, unfinished={}, repeats=3)
     assert describe_limits(more) == [
         "The rows were split 3 times, because the answer was open.",
     ]
     one = SimpleNamespace(splits=[1] * 5, planned_folds=5, unfinished={"svm": 0})
-    text = "linear SVM was not finished in time: nothing is said about it."
+    text = "Linear SVM was not finished in time: no conclusion is drawn about it."
     assert describe_limits(one) == [text]

@@ -14,7 +14,7 @@ def answer():
         Row(name, title, {"macro_f1": 0.9 + gain}, 0.01, gain, gain - 0.02, gain + 0.03, 0.2, 1.0)
         for name, title, gain in (("immax", "IMMAX", 0.01), ("logistic", "logistic", 0.0))
     )
-    return Answer("macro_f1", rows, "immax", "Take it.")
+    return Answer("macro_f1", rows, "immax", "Use it.")
 
 
 def test_a_point_and_an_interval_for_each_method_the_best_on_top(answer, ax):

@@ -67,7 +67,7 @@ def answer():
         make_row("logistic", "plain logistic regression", 0.0, log_loss=0.4),
         make_row("svm", "linear SVM", -0.02),
     )
-    return Answer("accuracy", rows, "immax", "Take IMMAX logistic.")
+    return Answer("accuracy", rows, "immax", "Use IMMAX logistic.")
 
 
 @pytest.fixture(scope="session")

@@ -64,14 +64,14 @@ def describe_finding(finding: Finding) -> str:
     plain = next(row for row in finding.rows if row.name == PLAIN)
     if best is plain:
         value = f"{finding.title} {_value(finding, plain)}"
-        return f"Take {_title(plain)}: no other method has a better {finding.title} ({value})."
+        return f"Use {_title(plain)}: no other method has a better {finding.title} ({value})."
     if chosen is plain:
-        return _take_plain(finding, best, plain)
+        return _recommend_plain(finding, best, plain)
     certain = PLAIN not in finding.ties
     first = (
-        f"Take {_title(chosen)}: its {finding.title} is {_value(finding, chosen)}, "
-        f"{'better than' if certain else 'against'} {_value(finding, plain)} of plain logistic "
-        f"regression; the gain is {_gain(finding, chosen)}."
+        f"Use {_title(chosen)}: its {finding.title} is {_value(finding, chosen)}, "
+        f"{'better than' if certain else 'against'} the {_value(finding, plain)} of plain "
+        f"logistic regression; the gain is {_gain(finding, chosen)}."
     )
     if not certain:
         return (
@@ -87,12 +87,12 @@ def describe_finding(finding: Finding) -> str:
     )
 
 
-def _take_plain(finding: Finding, best: Row, plain: Row) -> str:
+def _recommend_plain(finding: Finding, best: Row, plain: Row) -> str:
     value = plain.measures[finding.name]
     to_be_gained = min(abs(value), abs(1 - value)) if 0 < value < 1 else abs(value)
     large = best.gain >= LARGE * to_be_gained
     return (
-        f"Take {_title(plain)} ({finding.title} {_value(finding, plain)}): no method is clearly "
+        f"Use {_title(plain)} ({finding.title} {_value(finding, plain)}): no method is clearly "
         f"better. {_at_the_start(best)} is ahead by {_gain(finding, best)}: "
         f"{'a large gain, but not yet a certain one' if large else 'a small gain, and not certain'}"
         f" (--prefer best takes it). {_what_would_decide(finding, best.gain)}"
@@ -111,7 +111,7 @@ def _what_would_decide(finding: Finding, gain: float) -> str:
         else "more rows would show whether there is a gain"
     )
     chance = f", and --repeats {MANY_REPEATS} removes some of the chance of the split"
-    return f"To be surer: {rows}{chance if finding.repeats < MANY_REPEATS else ''}."
+    return f"To become more certain: {rows}{chance if finding.repeats < MANY_REPEATS else ''}."
 
 
 def _title(row: Row) -> str:
@@ -165,10 +165,9 @@ def describe_limits(comparison: Comparison) -> list[str]:
     titles = [CANDIDATES[name].title for name in comparison.unfinished]
     if titles:
         which = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-        were = "was" if len(titles) == 1 else "were"
+        were, them = ("was", "it") if len(titles) == 1 else ("were", "them")
         sentences.append(
-            f"{which} {were} not finished in time: nothing is said about it."
-            if len(titles) == 1
-            else f"{which} {were} not finished in time: nothing is said about them."
+            f"{which[:1].upper()}{which[1:]} {were} not finished in time: no conclusion is drawn "
+            f"about {them}."
         )
     return sentences
