@@ -81,7 +81,8 @@ def test_what_the_time_limit_cut_off_is_named_and_nothing_is_said_about_it():
     cut = SimpleNamespace(splits=[1] * 3, planned_folds=5, unfinished={"immax_xgb": 1, "svm": 0})
     assert describe_limits(cut) == [
         "Only 3 of 5 folds were finished within the time limit; the figures are for these.",
-        "IMMAX XGBoost and linear SVM were not finished in time: no conclusion is drawn about them.",
+        "IMMAX XGBoost and linear SVM were not finished in time: no conclusion is drawn about "
+        "them.",
     ]
     more = SimpleNamespace(splits=[1] * 15, planned_folds=5, unfinished={}, repeats=3)
     assert describe_limits(more) == [

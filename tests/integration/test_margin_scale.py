@@ -119,6 +119,43 @@ def test_boosting_with_equal_margins_is_the_library_s_own(name, c):
     np.testing.assert_allclose(model.fit(X, y).predict_proba(X), peer.predict_proba(X), atol=2e-3)
 
 
+@pytest.mark.parametrize("c", CLASSES)
+def test_catboost_with_equal_margins_boosts_the_log_loss(c):
+    from immax.boosting.derivatives import SampleDerivatives, TwoClassDerivatives
+
+    X, y = sample(c)
+    model = boosting("CatBoost", margins="equal").fit(X, y)
+    np.testing.assert_array_equal(model.margins_, np.ones(c))
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    if c == 2:
+        p = 1 / (1 + np.exp(-scores))
+        derivatives = TwoClassDerivatives(model.loss_.spec)(scores, y.astype(np.float32), None)
+        np.testing.assert_allclose(derivatives[:, 0], y - p, atol=1e-6)
+        np.testing.assert_allclose(derivatives[:, 1], -p * (1 - p), atol=1e-6)
+        return
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    gradient = SampleDerivatives(model.loss_.spec).gradient
+    for i in range(0, len(y), 50):
+        np.testing.assert_allclose(
+            gradient(scores[i], y[i], 1.0), np.eye(c)[y[i]] - p[i], atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("c", CLASSES)
+def test_streamed_models_have_the_scale_of_models_in_memory(c, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    streaming = pytest.importorskip("immax.distributed.streaming")
+    X, y = sample(c)
+    pandas.DataFrame(X).add_prefix("x").assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    for margins in ("equal", "theory"):
+        streamed = streaming.StreamIMMAXClassifier(margins=margins).fit(tmp_path, "y")
+        local = IMMAXClassifier(margins=margins).fit(X, y)
+        np.testing.assert_allclose(streamed.margins_, local.margins_)
+        assert streamed.margins_.mean() == pytest.approx(1)
+        np.testing.assert_allclose(streamed.coef_, local.coef_, atol=1e-3)
+
+
 def test_torch_losses_with_equal_margins_are_cross_entropy():
     torch = pytest.importorskip("torch")
     from immax.torch import IMMAXBinaryLoss, IMMAXLoss

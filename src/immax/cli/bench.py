@@ -49,11 +49,9 @@ def run(
     device: Annotated[
         str, typer.Option(help="The device for networks: cpu, cuda, cuda:1, mps.")
     ] = "cpu",
-    download: Annotated[
-        bool, typer.Option("--download", help="Download data that are not there.")
-    ] = False,
+    download: Annotated[bool, typer.Option("--download", help="Download missing data.")] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="The largest number of cells to run.")
+        int | None, typer.Option(min=1, help="The maximum number of cells to run.")
     ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", "--again", help="Run failed cells again.")

@@ -33,7 +33,7 @@ DEMO_METRIC = "balanced_accuracy"
 MOST_REPEATS = 5  # by themselves, within a time limit
 METHODS_HELP = (
     f"Methods to compare, separated by commas, or 'all': {', '.join(CANDIDATES)}. "
-    f"By default: {', '.join(DEFAULT)}, as far as they suit the data."
+    f"By default: {', '.join(DEFAULT)}, where they suit the data."
 )
 
 
@@ -76,13 +76,13 @@ def compare(
             min=1,
             help="While the best method is not certainly better than plain logistic regression, "
             f"split the rows again, up to this many times; by default {MOST_REPEATS} with "
-            "--time-limit if there is time, and else as --repeats says.",
+            "--time-limit if there is time, otherwise as often as --repeats says.",
             show_default=False,
         ),
     ] = None,
     time_limit: Annotated[
         str | None,
-        typer.Option(help="Such as 90s, 10m or 1h. Folds that are finished by then count."),
+        typer.Option(help="A limit such as 90s, 10m or 1h; folds that finish within it count."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path(
         "comparison"
@@ -110,7 +110,7 @@ def compare(
         int,
         typer.Option(
             min=100,
-            help="The rows that hyper-parameters are selected on, if the table is streamed.",
+            help="The number of rows on which hyper-parameters are selected in a streamed table.",
         ),
     ] = 100_000,
     jobs: Annotated[
