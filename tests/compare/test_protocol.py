@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from immax.compare.protocol import LAMS, POWERS, Protocol, fit_candidate, make_candidate
+from immax.compare.protocol import (
+    LAMS,
+    POWERS,
+    Protocol,
+    fit_candidate,
+    fold_settings,
+    make_candidate,
+)
 from immax.decisions import Budget, Costs, rule_of
 from immax.errors import WrongCall
 from immax.evaluation.metrics import METRICS
@@ -22,6 +29,13 @@ def test_every_row_is_tested_once_in_each_repeat():
         assert not set(split.train) & set(split.test)
         assert len(split.train) + len(split.test) == 240
         assert np.bincount(codes[split.test]).tolist() == [50, 10]
+
+
+def test_results_of_a_fold_do_not_depend_on_the_number_of_repeats():
+    plain = repr(fold_settings(Protocol()))
+    assert repr(fold_settings(Protocol(repeats=3, max_repeats=5))) == plain
+    for other in (Protocol(folds=4), Protocol(seed=1), Protocol("f1")):
+        assert repr(fold_settings(other)) != plain
 
 
 def test_repeats_and_seeds_give_other_folds():

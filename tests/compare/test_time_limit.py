@@ -6,7 +6,14 @@ import time
 
 import pytest
 
-from immax.compare.time_limit import interrupt_at
+from immax.compare.time_limit import has_time_for, interrupt_at
+
+
+def test_further_folds_are_expected_to_take_as_long_as_the_others():
+    start = time.monotonic() - 10  # ten folds, a second each
+    assert has_time_for(5, 10, start, None)
+    assert has_time_for(5, 10, start, start + 17)
+    assert not has_time_for(5, 10, start, start + 14)
 
 
 def test_no_limit():

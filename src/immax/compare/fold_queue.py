@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from immax.compare.fold_cache import FoldCache, FoldResult
 from immax.compare.fold_fits import FoldData, FoldFitter, FoldTask, Outcome
+from immax.compare.time_limit import has_time_for
 from immax.compare.worker_process import WorkerLostError, WorkerProcess, is_worker_waiting
 from immax.evaluation.candidates import PLAIN
 
@@ -154,11 +155,10 @@ class FoldQueue:
 
     def _may_go_on(self) -> bool:
         """Whether there is another repeat, and time for it if it takes as long as the others."""
-        folds, now = self._data.protocol.folds, time.monotonic()
+        folds = self._data.protocol.folds
         if self._error is not None or self._n_folds + folds > len(self._data.splits):
             return False
-        each = (now - self._start) / (self._n_folds / folds)
-        return self._deadline is None or now + each < self._deadline
+        return has_time_for(folds, self._n_folds, self._start, self._deadline)
 
     def _close(self) -> None:
         """Have the threads of other processes end, which wait for further fits."""

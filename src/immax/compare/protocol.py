@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sklearn import config_context
 from sklearn.model_selection import StratifiedKFold
 
+from immax import __version__
 from immax.arrays import Array, Features
 from immax.decisions.aims import Accuracy, Aim
 from immax.errors import WrongCall
@@ -29,6 +30,7 @@ __all__ = [
     "Protocol",
     "Split",
     "fit_candidate",
+    "fold_settings",
     "make_candidate",
 ]
 
@@ -161,6 +163,24 @@ class Protocol:
             return score_by_aim(self.aim, classes, counts)
         scorer = score_by_metric(METRICS[self.metric], counts)
         return replace(scorer, aim=None) if isinstance(scorer.aim, Accuracy) else scorer
+
+
+def fold_settings(protocol: Protocol) -> tuple[object, ...]:
+    """Return what the results of a fold depend on besides the data and the method.
+
+    They do not depend on the number of repeats.
+
+    Parameters
+    ----------
+    protocol : Protocol
+
+    Returns
+    -------
+    tuple
+        Its ``repr`` is the same in every process.
+    """
+    protocol = replace(protocol, repeats=1, max_repeats=None)
+    return protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__
 
 
 def make_candidate(name: str, y: Array, protocol: Protocol, scorer: HeldOutScorer) -> Tuned:

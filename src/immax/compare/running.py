@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from immax import __version__
 from immax.compare.finished_folds import run_folds
 from immax.compare.fold_cache import FoldCache
 from immax.compare.fold_fits import FoldData
 from immax.compare.fold_queue import FoldQueue, OnProgress
-from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
+from immax.compare.protocol import Protocol, fold_settings
 from immax.compare.results import Comparison
 from immax.compare.target import Target, encode_target
 from immax.evaluation.candidates import choose_candidates
@@ -153,8 +151,5 @@ def _identity(X: DataFrame, target: Target, protocol: Protocol) -> str:
         digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
     digest.update(repr((list(X.columns), [str(name) for name in target.classes])).encode())
     digest.update(target.codes.astype(np.int64).tobytes())
-    # A fold is the same whatever the number of repeats is.
-    protocol = replace(protocol, repeats=1, max_repeats=None)
-    settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
-    digest.update(repr(settings).encode())
+    digest.update(repr(fold_settings(protocol)).encode())
     return digest.hexdigest()[:16]

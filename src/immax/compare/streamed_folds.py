@@ -13,7 +13,7 @@ from immax.compare.finished_folds import GoOn
 from immax.compare.fold_cache import FoldCache, FoldResult
 from immax.compare.fold_queue import FoldProgress, OnProgress
 from immax.compare.protocol import FittedCandidate, Protocol, Split
-from immax.compare.time_limit import interrupt_at
+from immax.compare.time_limit import has_time_for, interrupt_at
 from immax.compare.training_rows import HeldOutPredictions, TrainingRows
 from immax.decisions.decided_model import rule_of
 from immax.distributed.row_hashes import fold_numbers
@@ -130,11 +130,10 @@ class StreamedFolds:
 
     def _may_go_on(self, n_folds: int) -> bool:
         """Whether there is another repeat, and time for it if it takes as long as the others."""
-        folds, now = self._protocol.folds, time.monotonic()
+        folds = self._protocol.folds
         if n_folds + folds > self._protocol.most_repeats * folds:
             return False
-        each = (now - self._start) / (n_folds / folds)
-        return self._deadline is None or now + each < self._deadline
+        return has_time_for(folds, n_folds, self._start, self._deadline)
 
     def _run_fold(self, fold: int) -> None:
         missing = []

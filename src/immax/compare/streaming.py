@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from immax import __version__
 from immax.compare.finished_folds import run_folds
 from immax.compare.fold_cache import FoldCache
 from immax.compare.fold_queue import OnProgress
-from immax.compare.protocol import FEW_POWERS, INNER_FOLDS, LAMS, POWERS, Protocol
+from immax.compare.protocol import Protocol, fold_settings
 from immax.compare.results import Comparison
 from immax.compare.running import AIM_METRIC
 from immax.compare.streamed_folds import StreamedFolds, hashed_splits
@@ -110,7 +108,6 @@ def _identity(table: StreamedTable, pipelines: FoldPipelines, protocol: Protocol
         digest.update(repr((str(path), about.st_size, about.st_mtime_ns)).encode())
     digest.update(repr((table.schema, table.target)).encode())
     digest.update(pipelines.codes.tobytes())
-    protocol = replace(protocol, repeats=1, max_repeats=None)
-    settings = (protocol, list(LAMS), list(POWERS), list(FEW_POWERS), INNER_FOLDS, __version__)
-    digest.update(repr(("streamed", protocol.search_rows, *settings)).encode())
+    settings = ("streamed", protocol.search_rows, *fold_settings(protocol))
+    digest.update(repr(settings).encode())
     return digest.hexdigest()[:16]

@@ -9,7 +9,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["interrupt_at"]
+__all__ = ["has_time_for", "interrupt_at"]
+
+
+def has_time_for(n_more: int, n_done: int, start: float, deadline: float | None) -> bool:
+    """Return whether further folds will be done in time if they take as long as the others.
+
+    Parameters
+    ----------
+    n_more, n_done : int
+        The number of further folds, and of those that are done.
+    start : float
+        A value of ``time.monotonic``: when the first one began.
+    deadline : float or None
+        A value of ``time.monotonic``; None for no limit.
+
+    Returns
+    -------
+    bool
+    """
+    now = time.monotonic()
+    return deadline is None or now + (now - start) * n_more / n_done < deadline
 
 
 @contextmanager
