@@ -203,6 +203,15 @@ def test_correlated_sparse_columns_end_in_a_matrix(monkeypatch):
     assert solution.objective == pytest.approx(dense.objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("c", [2, 3])
+def test_envelopes_that_are_solved_to_rounding_are_not_solved_again(c):
+    X, y, weight = make_data(c, n=120, d=8)
+    problem = Problem(X, make_risk("hinge-max", c, y, weight), 0.02, omega=L1Norm())
+    found = MultiplierMethodWorkingSets(tol=1e-14).solve(problem)
+    assert found.gap <= 1e-10 * found.objective
+    assert found.n_iter < 150  # 300 and more where a round that has stalled is repeated
+
+
 def test_a_start_saves_iterations():
     problem = replace(make_problem("immax", 3), omega=L1Norm())
     cold = solve(problem, polish=False)

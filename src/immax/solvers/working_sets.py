@@ -105,7 +105,7 @@ class WorkingSets(Solver[SmoothRisk]):
             value, previous_gap = state.value, gap
             if convex:
                 dual = max(dual, state.dual_bound(gradient))
-                gap = value - dual
+                gap = max(value - dual, 0.0)  # less is rounding
             violations = problem.omega.violations(
                 state.weights, problem.weights(gradient), problem.lam
             )
@@ -142,7 +142,9 @@ class WorkingSets(Solver[SmoothRisk]):
             state.improve(last, gradient, 0.0, 1)
             state.settle()
             value = min(value, state.value)
-        return Solution(state.theta, value, gap if convex else None, n_iter, converged)
+        # Rounds that change nothing any more have arrived at what can be computed.
+        precise = stalled > MOST_STALLED and gap <= reachable_tol(0, problem.dtype) * abs(value)
+        return Solution(state.theta, value, gap if convex else None, n_iter, converged or precise)
 
 
 @dataclass(frozen=True)
