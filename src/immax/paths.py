@@ -15,6 +15,7 @@ from immax.arrays import Array, Features
 from immax.linear import BaselineClassifier, IMMAXClassifier
 from immax.losses.risks import Risk
 from immax.solvers import Problem, Solution, solve
+from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.empty_models import strongest_lam
 from immax.solvers.memory import Memory
 from immax.solvers.problem import is_smooth
@@ -261,6 +262,7 @@ def solve_path(
         One after the other.
     """
     theta = None
+    problem = with_compiled_risk(problem)  # once, so that one solution serves the next start
     # What is remembered of kinks or of a smooth penalty belongs to one lam.
     memory = Memory() if is_smooth(problem) and not problem.omega.smooth else None
     for lam in lams:

@@ -18,6 +18,26 @@ def test_exponential_is_right_to_two_units_in_the_last_place(dtype, lowest):
     assert (np.abs(out - exact) <= 2 * np.spacing(exact)).all()
 
 
+@pytest.mark.parametrize(("dtype", "lowest"), [(np.float32, -126), (np.float64, -1022)])
+def test_power_of_two_is_right_to_two_units_in_the_last_place(dtype, lowest):
+    from numba import njit
+
+    from immax.compiled.vector_math import exp2_of_negative
+
+    @njit
+    def powers(x, out):
+        for i in range(x.size):
+            out[i] = exp2_of_negative(x[i])
+
+    inside = -np.geomspace(1e-12, -lowest, 10_001)[:-1]
+    x = np.append(inside, [0.0, -1.0, -1e30, -np.inf]).astype(dtype)
+    out = np.empty_like(x)
+    powers(x, out)
+    exact = np.exp2(x.astype(np.float64)).astype(dtype)
+    assert (np.abs(out - exact) <= 2 * np.spacing(exact)).all()
+    assert out[-4:].tolist() == [1, 0.5, 0, 0]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_logarithm_is_right_to_four_units_in_the_last_place(dtype):
     from numba import njit
@@ -58,7 +78,8 @@ def test_integers_in_the_order_of_numbers_and_of_their_sizes(dtype):
 
 
 def test_the_same_functions_in_plain_python():
-    from immax.compiled.vector_math import exp_of_negative, log1p_of_positive
+    from immax.compiled.vector_math import exp2_of_negative, exp_of_negative, log1p_of_positive
 
     assert exp_of_negative(-2.0) == np.exp(-2.0)
+    assert exp2_of_negative(-2.0) == 0.25
     assert log1p_of_positive(1e-20) == 1e-20

@@ -34,6 +34,26 @@ def test_the_optimality_conditions_hold(omega, compiled, monkeypatch):
     assert np.count_nonzero(z) > 0
 
 
+@pytest.mark.parametrize("p", [12, 150])
+@pytest.mark.parametrize("kind", ["l1", "elasticnet", "groups"])
+def test_without_numba_few_blocks_are_visited(kind, p, monkeypatch):
+    omega = {"l1": L1Norm(), "elasticnet": ElasticNet(0.3), "groups": GroupNorm(np.arange(p) // 3)}
+    monkeypatch.setattr(gram_descent, "has_numba", lambda: False)
+    visited = []
+    original = gram_descent._descend
+
+    def descend(*arguments):
+        visited.extend(arguments[-1])
+        original(*arguments)
+
+    monkeypatch.setattr(gram_descent, "_descend", descend)
+    model = make_model(omega[kind], p)
+    z = model.minimise(1e-9)
+    gradient = model.gradient + model.hessian @ (z - model.start)
+    assert model.selection.violations(z, gradient).max() <= 1e-8
+    assert len(visited) <= 4 * p
+
+
 @pytest.mark.parametrize("omega", PENALTIES)
 def test_a_singular_matrix_does_not_loop_for_ever(omega):
     model = make_model(omega, rank=10)

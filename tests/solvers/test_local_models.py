@@ -40,3 +40,20 @@ def test_the_matrix_of_all_columns_gives_the_same_step():
     assert not full.is_near(model.columns, moved, 0.04)
     others = replace(model.columns, X=model.columns.X.copy())
     assert not full.is_near(others, moved, 0.06)
+
+
+@pytest.mark.parametrize("size", [6, 7])  # without and with a bias
+def test_a_corrected_matrix_explains_the_last_step(size):
+    model = make_local_model(L1Norm(), 2, True)
+    full = FullGram.at(model.columns, model.curvature)
+    rng = np.random.default_rng(0)
+    step, other = rng.normal(size=(2, size))
+    change = 1.3 * full.matrix[:size, :size] @ step + 0.01 * step
+    corrected = full.corrected(step, change)
+    np.testing.assert_allclose(corrected.matrix[:size, :size] @ step, change)
+    assert np.linalg.eigvalsh(corrected.matrix[:size, :size]).min() > 0
+    assert abs(other @ change - step @ corrected.matrix[:size, :size] @ other) < 1e-12
+    # Changes that rounding or a loss that is not convex may show do not spoil it.
+    assert full.corrected(step, -change) is full
+    assert full.corrected(step, 1e6 * change) is full
+    assert full.corrected(0 * step, 0 * change) is full

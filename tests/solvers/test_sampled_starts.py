@@ -1,5 +1,7 @@
 """Starts from a sample of the rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,6 +10,7 @@ from immax.losses.margin_risks import MarginRisk
 from immax.losses.surrogates import logistic
 from immax.penalties import L1Norm
 from immax.solvers import Problem
+from immax.solvers.empty_models import strongest_lam
 from immax.solvers.sampled_starts import sampled_start
 from immax.solvers.working_sets import WorkingSets
 
@@ -54,3 +57,15 @@ def test_a_sample_may_lack_a_rare_class(data):
     np.testing.assert_allclose(
         found.objective, WorkingSets(tol=1e-9).solve(problem, problem.zeros()).objective, rtol=1e-8
     )
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_empty_model_is_the_start_where_it_is_better(data, intercept):
+    X, y = data
+    problem = replace(make_problem(y, X), fit_intercept=intercept)
+    lam = strongest_lam(problem)
+    problem = replace(problem, lam=1.000001 * lam)
+    # A sample has correlations of its own, and would keep features up to a tolerance of 1 %.
+    found = WorkingSets(tol=1e-2).solve(problem)
+    assert not problem.weights(found.theta).any()
+    assert found.gap <= 1e-6 * found.objective

@@ -203,6 +203,15 @@ def test_correlated_sparse_columns_end_in_a_matrix(monkeypatch):
     assert solution.objective == pytest.approx(dense.objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("c", [2, 3])
+def test_envelopes_that_are_solved_to_rounding_are_not_solved_again(c):
+    X, y, weight = make_data(c, n=120, d=8)
+    problem = Problem(X, make_risk("hinge-max", c, y, weight), 0.02, omega=L1Norm())
+    found = MultiplierMethodWorkingSets(tol=1e-14).solve(problem)
+    assert found.gap <= 1e-10 * found.objective
+    assert found.n_iter < 150  # 300 and more where a round that has stalled is repeated
+
+
 def test_a_start_saves_iterations():
     problem = replace(make_problem("immax", 3), omega=L1Norm())
     cold = solve(problem, polish=False)
@@ -304,6 +313,36 @@ def test_a_memory_of_other_features_is_not_used():
     assert memory.columns.source is X
     expected = WorkingSets(tol=1e-9).solve(problem)
     assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+def test_a_start_where_a_memory_ended_needs_no_scores(convert, monkeypatch):
+    X, y, weight = make_data(2, n=300, d=6)
+    problem = Problem(convert(X), make_risk("ce", 2, y, weight), 1e-2, True, L1Norm())
+    memory = Memory()
+    before = WorkingSets(tol=1e-9).solve(problem, memory=memory)
+    computed = []
+    scores = Problem.scores
+    monkeypatch.setattr(
+        Problem, "scores", lambda self, theta: computed.append(theta) or scores(self, theta)
+    )
+    following = replace(problem, lam=5e-3)
+    found = WorkingSets(tol=1e-9).solve(following, before.theta, memory)
+    assert not computed
+    expected = WorkingSets(tol=1e-9).solve(following)
+    np.testing.assert_allclose(found.theta, expected.theta, atol=1e-6)
+    # Other parameters, another risk and other features have scores of their own.
+    others = [
+        (following, expected.theta + 0.1),
+        (replace(following, risk=make_risk("ce", 2, 1 - y, weight)), found.theta),
+        (replace(following, X=convert(2 * X)), found.theta),
+        (replace(following, fit_intercept=False), found.theta[:, :-1]),
+    ]
+    for other, start in others:
+        WorkingSets(tol=1e-9).solve(following, found.theta, memory)
+        again = WorkingSets(tol=1e-9).solve(other, start, memory)
+        alone = WorkingSets(tol=1e-9).solve(other)
+        assert again.objective == pytest.approx(alone.objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, sparse.csr_matrix])

@@ -7,6 +7,7 @@ focus or dropped classes, and every label must be a class.
 from __future__ import annotations
 
 import ctypes
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -18,14 +19,15 @@ from immax.compiled.compiler import c_function, jit
 from immax.compiled.shared_memory import fetch_add, pointer
 from immax.compiled.softmax import (
     LOWEST,
+    PAD,
     REDUCTION,
     are_classes,
     buffer_size,
     excess_over_one,
-    row_sum,
 )
 from immax.compiled.vector_math import (
     FAST,
+    exp2_of_negative,
     exp_of_negative,
     from_ordinal,
     log1p_of_positive,
@@ -35,6 +37,7 @@ from immax.compiled.vector_math import (
 
 __all__ = ["MeanJob", "mean_worker"]
 
+LOG2_E = 1 / math.log(2)  # e^x = 2^(x log2 e)
 ENTRIES_AT_ONCE = 2**12  # scores that a thread takes at a time: a few microseconds of work
 
 
@@ -74,7 +77,7 @@ class MeanJob(ctypes.Structure):
     def __init__(
         self, n: int, n_classes: int, scores: int, labels: int, margins: int, gradient: int
     ) -> None:
-        rows = max(1, ENTRIES_AT_ONCE // n_classes)
+        rows = max(1, ENTRIES_AT_ONCE // (n_classes + PAD))
         n_parts = -(-n // rows)
         self._sums = (ctypes.c_double * n_parts)()
         sums = ctypes.addressof(self._sums)
@@ -97,21 +100,43 @@ def _largest(h: Array, i: int) -> tuple[float, bool]:
 
 @jit(fastmath=FAST, owns_arrays=False)
 def _adjust(h: Array, i: int, top: float, slope: float, z: Array) -> None:
-    """Set ``z = (h_i - top) slope``; what lies beyond the last class is not changed."""
+    """Set row i of ``z`` to ``(h_i - top) slope``; what is beyond the last class stays."""
     for j in range(h.shape[1]):
-        z[j] = (h[i, j] - top) * slope
+        z[i, j] = (h[i, j] - top) * slope
 
 
 @jit(fastmath=FAST, owns_arrays=False)
 def _exponentiate(z: Array, out: Array) -> None:
     for j in range(z.size):
-        out[j] = exp_of_negative(z[j])
+        out[j] = exp2_of_negative(z[j])
+
+
+@jit(fastmath=REDUCTION, owns_arrays=False)
+def _row_sum(z: Array, i: int) -> float:
+    out = z.dtype.type(0)
+    for j in range(z.shape[1]):
+        out += z[i, j]
+    return out
 
 
 @jit(fastmath=FAST, owns_arrays=False)
 def _write(z: Array, factor: float, out: Array, i: int) -> None:
     for j in range(out.shape[1]):
-        out[i, j] = z[j] * factor
+        out[i, j] = z[i, j] * factor
+
+
+@jit(fastmath={"contract", "nsz", "nnan"}, error_model="numpy", owns_arrays=False)
+def _finish(n: int, own: Array, others: Array, slope: Array, share: float, factor: Array) -> float:
+    """Fill the factors of the gradients of n rows, and return the sum of their losses."""
+    one = own.dtype.type(1)
+    for i in range(n):
+        mine = exp_of_negative(own[i])
+        factor[i] = slope[i] * share / (others[i] + mine)
+        own[i] = log1p_of_positive(excess_over_one(others[i], mine, one)) - own[i]
+    total = 0.0
+    for i in range(n):
+        total += own[i]
+    return total
 
 
 @jit(fastmath={"contract", "nsz"}, error_model="numpy", owns_arrays=False)
@@ -121,44 +146,45 @@ def _fill_rows(
     rho: Array,
     share: float,
     gradient: Array,
-    z: Array,
+    exponents: Array,
     exponentials: Array,
-    excess: Array,
+    by_row: Array,
 ) -> float:
-    """Fill the gradients, and what the logarithms are of; return the sum of the other terms."""
-    one = h.dtype.type(1)
-    total = 0.0
+    """Fill the gradients of some rows, and return the sum of their losses.
+
+    Each step is taken for all rows before the next one, since that of a single row would wait for
+    the one before. ``exponents`` and ``exponentials`` are for rows of ``buffer_size`` numbers, the
+    former with LOWEST beyond the last class; ``by_row`` has four numbers for each row.
+    """
+    number = h.dtype.type
+    shape = h.shape[0], buffer_size(h.shape[1])
+    z, p = exponents.reshape(shape), exponentials.reshape(shape)
+    own, others, slope, factor = by_row[0], by_row[1], by_row[2], by_row[3]  # contiguous
+    n_wrong = 0
     for i in range(h.shape[0]):
         t = y[i]
-        slope = one / rho[t]
         top, valid = _largest(h, i)
         if not (valid and LOWEST < top < np.inf):
-            total = np.nan
-            excess[i] = 0
-            for j in range(h.shape[1]):
-                gradient[i, j] = np.nan
+            n_wrong += 1
+            own[i], slope[i] = 0, 0  # no gradient for now
+            z[i, :] = LOWEST
             continue
-        own = (h[i, t] - top) * slope
-        total -= own
-        _adjust(h, i, top, slope, z)
-        z[t] = LOWEST
-        _exponentiate(z, exponentials)
-        mine = exp_of_negative(own)
-        others = row_sum(exponentials)
-        excess[i] = excess_over_one(others, mine, one)
-        factor = slope * share / (others + mine)
-        _write(exponentials, factor, gradient, i)
-        gradient[i, t] = -factor * others
-    return total
-
-
-@jit(fastmath={"contract", "nsz"})
-def _sum_of_logarithms(excess: Array) -> float:
-    for i in range(excess.size):
-        excess[i] = log1p_of_positive(excess[i])
-    total = 0.0
-    for i in range(excess.size):
-        total += excess[i]
+        slope[i] = number(1) / rho[t]
+        own[i] = (h[i, t] - top) * slope[i]
+        _adjust(h, i, top, slope[i] * number(LOG2_E), z)
+        z[i, t] = LOWEST
+    _exponentiate(exponents, exponentials)
+    for i in range(h.shape[0]):
+        others[i] = _row_sum(p, i)
+    total = _finish(h.shape[0], own, others, slope, share, factor)
+    for i in range(h.shape[0]):
+        _write(p, factor[i], gradient, i)
+        gradient[i, y[i]] = -factor[i] * others[i]
+    if n_wrong > 0:
+        total = np.nan
+        for i in range(h.shape[0]):
+            if slope[i] == 0:
+                gradient[i, :] = np.nan
     return total
 
 
@@ -193,8 +219,8 @@ def mean_worker(double: bool) -> Any:
         gradient = carray(pointer(job.gradient), (n, c), number)
         parts = carray(pointer(job.parts), n_parts, np.float64)
         size = buffer_size(c)
-        z, exponentials = np.full(size, LOWEST, number), np.empty(size, number)
-        excess = np.empty(rows, number)
+        exponents = np.full(rows * size, LOWEST, number)
+        exponentials, by_row = np.empty_like(exponents), np.empty((4, rows), number)
         share = number(1 / n)
         if not are_classes(y, c):
             return
@@ -203,9 +229,17 @@ def mean_worker(double: bool) -> Any:
             if k >= n_parts:
                 return
             own = slice(k * rows, min(n, (k + 1) * rows))
-            logs = excess[: own.stop - own.start]
-            parts[k] = _fill_rows(h[own], y[own], rho, share, gradient[own], z, exponentials, logs)
-            parts[k] += _sum_of_logarithms(logs)
+            used = (own.stop - own.start) * size
+            parts[k] = _fill_rows(
+                h[own],
+                y[own],
+                rho,
+                share,
+                gradient[own],
+                exponents[:used],
+                exponentials[:used],
+                by_row,
+            )
             if fetch_add(address + finished) == n_parts - 1:
                 job.mean = parts.sum() / n
 

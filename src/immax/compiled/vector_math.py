@@ -14,7 +14,15 @@ from numba.extending import intrinsic, overload
 from immax.arrays import Array
 from immax.compiled.compiler import jit
 
-__all__ = ["FAST", "exp_of_negative", "exponentials", "exponentiate", "log1p_of_positive", "total"]
+__all__ = [
+    "FAST",
+    "exp2_of_negative",
+    "exp_of_negative",
+    "exponentials",
+    "exponentiate",
+    "log1p_of_positive",
+    "total",
+]
 
 
 FAST = {"contract", "nnan", "nsz"}  # fast arithmetic without reassociation
@@ -39,6 +47,21 @@ def exp_of_negative(x: float) -> float:
     return np.exp(x)
 
 
+def exp2_of_negative(x: float) -> float:
+    """Return ``2^x`` for ``x <= 0``, as ``exp_of_negative`` does, in fewer operations.
+
+    Parameters
+    ----------
+    x : float
+        Not positive, in single or double precision.
+
+    Returns
+    -------
+    float
+    """
+    return np.exp2(x)
+
+
 @intrinsic
 def _to_bits(typing_context: Any, number: Any) -> Any:  # noqa: ARG001
     width = number.bitwidth
@@ -59,28 +82,31 @@ def _from_bits(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001
     return (types.float64 if double else types.float32)(bits), generate
 
 
-def _exponential(double: bool) -> Callable[[Any], Any]:
+def _power(double: bool, base: float) -> Callable[[Any], Any]:
+    """Return the function ``base^x`` for base e or 2."""
     number, integer = (np.float64, np.int64) if double else (np.float32, np.int32)
     width, terms = (52, 12) if double else (23, 7)
-    lowest, log2_e, zero = number(-708 if double else -87), number(1 / math.log(2)), number(0)
+    in_base_2 = base == 2
+    lowest, zero = number((-1022 if double else -126) * math.log(2, base)), number(0)
+    log2_base = number(math.log2(base))
     # log(2) in two parts; products of the first with small integers are exact.
     high = number(0.693147180369123816490 if double else 0.693359375)
     low = number(1.90821492927058770002e-10 if double else -2.12194440e-4)
     # Added to a small number, it leaves that number's nearest integer in the lowest bits.
     rounder, digits = number(1.5 * 2.0**width), integer(width)
-    series = tuple(number(1 / math.factorial(k)) for k in range(terms, -1, -1))
+    series = tuple(number(math.log(base) ** k / math.factorial(k)) for k in range(terms, -1, -1))
 
-    def exponential(x: Any) -> Any:
-        shifted = x * log2_e + rounder
+    def power(x: Any) -> Any:
+        shifted = x + rounder if in_base_2 else x * log2_base + rounder
         k = shifted - rounder
-        r = (x - k * high) - k * low
+        r = x - k if in_base_2 else (x - k * high) - k * low
         p = series[0]
         for coefficient in series[1:]:
             p = p * r + coefficient
         bits = integer(_to_bits(p) + (_to_bits(shifted) << digits))
         return _from_bits(bits) if x > lowest else zero  # below, the bits mean nothing
 
-    return exponential
+    return power
 
 
 @intrinsic
@@ -181,7 +207,12 @@ def _log1p_of_positive(x: Any) -> Callable[[Any], Any] | None:
 
 @overload(exp_of_negative, jit_options={"fastmath": FAST})
 def _exp_of_negative(x: Any) -> Callable[[Any], Any] | None:
-    return _exponential(x == types.float64) if x in (types.float64, types.float32) else None
+    return _power(x == types.float64, math.e) if x in (types.float64, types.float32) else None
+
+
+@overload(exp2_of_negative, jit_options={"fastmath": FAST})
+def _exp2_of_negative(x: Any) -> Callable[[Any], Any] | None:
+    return _power(x == types.float64, 2) if x in (types.float64, types.float32) else None
 
 
 @jit(fastmath=FAST, owns_arrays=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,8 @@ MAX_ROUNDS = 50
 MAX_POLISHED = 1500  # coefficients of the support in a linear system
 MAX_POLISH_STEPS = 20
 SMALLEST_FOR_NUMBA = 64  # coefficients; loading the compiled kernel takes longer below
+WORTH_A_VISIT = 0.1  # share of the largest violation; blocks with less wait for a solved support
+MOST_STALLED = 20  # rounds that do not halve the largest violation
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,11 @@ class GramModel:
         slopes = self.gradient + 2 * selection.ridge * self.start
         z = self.start.copy()
         steps = _block_curvatures(H, selection)
-        descend = _descent(z.size)
+        if z.size < SMALLEST_FOR_NUMBA or not has_numba():
+            self._minimise_by_support(H, slopes, z, steps, tol)
+            return z
+        from immax.compiled.block_descent import descend
+
         for _ in range(MAX_ROUNDS):
             violation = descend(
                 H, slopes, z, selection.starts, selection.thresholds, steps, PASSES, tol
@@ -70,6 +76,28 @@ class GramModel:
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
         return z
+
+    def _minimise_by_support(
+        self, H: Array, slopes: Array, z: Array, steps: Array, tol: float
+    ) -> None:
+        """Minimise over the blocks that are not zero, then over those that violate optimality.
+
+        Each round takes a few operations on whole arrays; passes of descent in Python would take
+        some for every block.
+        """
+        selection = replace(self.selection, ridge=0.0)  # the ridge is part of H
+        moves, lowest, stalled = steps > 0, np.inf, 0
+        for _ in range(MAX_ROUNDS * PASSES):
+            if 0 < np.count_nonzero(z) <= MAX_POLISHED:
+                self._polish(H, slopes, z)
+            violations = np.where(moves, selection.violations(z, slopes), 0)
+            worst = float(violations.max(initial=0))
+            stalled = stalled + 1 if worst > 0.5 * lowest else 0
+            lowest = min(worst, lowest)
+            if worst <= tol or stalled > MOST_STALLED:
+                break
+            chosen = np.flatnonzero(violations > max(tol, WORTH_A_VISIT * worst))
+            _descend(H, slopes, z, selection.starts, selection.thresholds, steps, chosen)
 
     def _polish(self, H: Array, slopes: Array, z: Array) -> None:
         """Take Newton steps on the blocks that are not zero, where the penalty is smooth."""
@@ -136,15 +164,6 @@ def _block_curvatures(H: Array, selection: Selection) -> Array:
     return curvatures
 
 
-def _descent(size: int):  # type: ignore[no-untyped-def]
-    """Return the compiled passes, or those in NumPy for small models and without Numba."""
-    if size < SMALLEST_FOR_NUMBA or not has_numba():
-        return _descend
-    from immax.compiled.block_descent import descend
-
-    return descend
-
-
 def _descend(
     H: Array,
     slopes: Array,
@@ -152,27 +171,16 @@ def _descend(
     starts: Array,
     thresholds: Array,
     curvatures: Array,
-    passes: int,
-    tol: float,
-) -> float:
-    """Minimise over one block after the other; ``slopes`` and ``z`` are changed in place."""
-    violation = 0.0
-    for _ in range(passes):
-        violation = 0.0
-        for b in range(thresholds.size):
-            inside = slice(starts[b], starts[b + 1])
-            curvature = curvatures[b]
-            if not curvature > 0:
-                continue
-            target = curvature * z[inside] - slopes[inside]
-            norm = float(np.sqrt(target @ target))
-            share = max(1 - thresholds[b] / norm, 0.0) if norm > 0 else 0.0
-            change = target * (share / curvature) - z[inside]
-            largest = float(np.abs(change).max())
-            if largest > 0:
-                z[inside] += change
-                slopes += H[:, inside] @ change
-                violation = max(violation, curvature * largest)
-        if violation <= tol:
-            break
-    return violation
+    chosen: Array,
+) -> None:
+    """Minimise over one of the chosen blocks after the other; slopes and z change in place."""
+    for b in chosen:
+        inside = slice(starts[b], starts[b + 1])
+        curvature = curvatures[b]
+        target = curvature * z[inside] - slopes[inside]
+        norm = float(np.sqrt(target @ target))
+        share = max(1 - thresholds[b] / norm, 0.0) if norm > 0 else 0.0
+        change = target * (share / curvature) - z[inside]
+        if change.any():
+            z[inside] += change
+            slopes += H[:, inside] @ change

@@ -7,7 +7,7 @@ take the value that minimises the model, which centres the columns by the curvat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -22,6 +22,7 @@ from immax.solvers.selections import Selection
 __all__ = ["CONSTANT", "FullGram", "LocalModel", "Step", "accelerated_step", "gram_step"]
 
 MAX_GRADIENT_STEPS = 500
+SHORTEST = 1e-2  # share of the curvature along a step that is expected, or its inverse
 CONSTANT = 1e-11  # share of the curvature of a column that the biases leave, if it is constant
 
 
@@ -36,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class FullGram:
-    """The matrix of the models of all columns for one output, at a curvature.
+    """The Hessian of the risk in all columns and the bias, for one output: exact, or nearly so.
 
     Attributes
     ----------
@@ -44,16 +45,13 @@ class FullGram:
         The columns.
     curvature : Curvature
         Of the risk, where the matrix was computed.
-    gram : ndarray of shape (d, d)
-        ``X^T diag(curvature) X``.
-    sums : ndarray of shape (d,)
-        ``X^T curvature``.
+    matrix : ndarray of shape (d + 1, d + 1)
+        ``X^T diag(curvature) X``, X with a last column of ones, as far as it was not corrected.
     """
 
     columns: FeatureColumns
     curvature: Curvature
-    gram: Array
-    sums: Array
+    matrix: Array
 
     @classmethod
     def at(cls, columns: FeatureColumns, curvature: Curvature) -> Self:
@@ -71,8 +69,39 @@ class FullGram:
         FullGram
         """
         every = np.arange(columns.X.shape[1])
+        matrix = np.empty((every.size + 1, every.size + 1))
         gram, sums, _ = columns.weighted_gram(every, every, curvature.block(0, 0))
-        return cls(columns, curvature, gram, sums)
+        matrix[:-1, :-1], matrix[-1, :-1], matrix[:-1, -1] = gram, sums, sums
+        matrix[-1, -1] = curvature.total()[0, 0]
+        return cls(columns, curvature, matrix)
+
+    def corrected(self, step: Array, change: Array) -> Self:
+        """Return a matrix that explains how the gradient has changed along a step.
+
+        This is the update of Broyden, Fletcher, Goldfarb and Shanno. The curvature of the samples
+        changes along a step, and with it the matrix; a step shows where that matters.
+
+        Parameters
+        ----------
+        step : ndarray of shape (d + 1,) or (d,)
+            The change of the coefficients and of the bias, if there is one.
+        change : ndarray of the same shape
+            The change of the gradient of the risk.
+
+        Returns
+        -------
+        FullGram
+            This one where the step is too short to tell.
+        """
+        inside = slice(step.size)
+        along = self.matrix[inside, inside] @ step
+        expected, seen = float(step @ along), float(step @ change)
+        if not (expected > 0 and SHORTEST * expected < seen < expected / SHORTEST):
+            return self
+        matrix = self.matrix.copy()
+        matrix[inside, inside] += np.outer(change, change) / seen
+        matrix[inside, inside] -= np.outer(along, along) / expected
+        return replace(self, matrix=matrix)
 
     def is_near(self, columns: FeatureColumns, curvature: Curvature, share: float) -> bool:
         """Return whether the curvature of these columns differs by at most this share of it.
@@ -142,7 +171,10 @@ class LocalModel:
         """The inverse of the curvature in the biases, zero without biases."""
         if self.bias_slope is None:
             return np.zeros((self.n_outputs, self.n_outputs))
-        total = self.curvature.total().astype(np.float64)
+        if self.full_gram is None:
+            total = self.curvature.total().astype(np.float64)
+        else:
+            total = self.full_gram.matrix[-1:, -1:]
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny)
         total = total + 1e-12 * size * np.eye(self.n_outputs)
         if self.null_direction is not None:
@@ -177,8 +209,8 @@ class LocalModel:
         """
         if self.full_gram is None:
             return self.columns.weighted_gram(left, right, self.curvature.block(a, b))
-        sums = self.full_gram.sums
-        return self.full_gram.gram[np.ix_(left, right)], sums[left], sums[right]
+        matrix = self.full_gram.matrix
+        return matrix[np.ix_(left, right)], matrix[left, -1], matrix[right, -1]
 
     def biases(self, crossed: Array) -> Array:
         """Return the change of the biases that minimises the model for a step of the coefficients.

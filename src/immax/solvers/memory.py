@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from immax.arrays import Array
+from immax.losses.risks import Risk
 from immax.solvers.feature_columns import FeatureColumns
 from immax.solvers.local_models import FullGram
 from immax.solvers.preconditioners import Preconditioner
+from immax.solvers.problem import Problem
 
-__all__ = ["Memory", "Multipliers"]
+__all__ = ["Memory", "Multipliers", "SettledPoint"]
 
 
 class Multipliers(NamedTuple):
@@ -21,6 +24,53 @@ class Multipliers(NamedTuple):
 
     values: Array
     stiffness: float
+
+
+@dataclass(frozen=True)
+class SettledPoint:
+    """Parameters whose biases minimise the risk, and all that X and the risk tell there.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its X and its risk; the penalty does not matter.
+    theta : ndarray of the problem's shape
+        The parameters.
+    scores : ndarray of shape (n, k)
+        Their scores.
+    value : float
+        The risk.
+    residuals : ndarray of shape (n, k)
+        Its gradient in the scores.
+    gradient : ndarray of the problem's shape
+        Its gradient in the parameters.
+    """
+
+    problem: Problem[Risk]
+    theta: Array
+    scores: Array
+    value: float
+    residuals: Array
+    gradient: Array
+
+    def serves(self, problem: Problem[Risk], theta: Array) -> bool:
+        """Return whether this is what a problem has at these parameters.
+
+        Parameters
+        ----------
+        problem : Problem
+            Any problem.
+        theta : ndarray of the problem's shape
+            Parameters.
+
+        Returns
+        -------
+        bool
+        """
+        mine = self.problem
+        same = mine.X is problem.X and mine.risk is problem.risk
+        same = same and mine.fit_intercept == problem.fit_intercept
+        return same and np.array_equal(self.theta, theta)
 
 
 class Memory:
@@ -43,6 +93,8 @@ class Memory:
         The columns that working sets have taken from the features.
     full_gram : FullGram or None
         The last matrix of few columns, of proximal Newton steps.
+    settled : SettledPoint or None
+        Where a run of working sets ended; the next may start there.
     """
 
     def __init__(self, size: int = 10) -> None:
@@ -51,6 +103,7 @@ class Memory:
         self.multipliers: Multipliers | None = None
         self.columns: FeatureColumns | None = None
         self.full_gram: FullGram | None = None
+        self.settled: SettledPoint | None = None
         self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=size)
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ from immax.arrays import Array
 from immax.losses.margin_risks import MarginRisk
 from immax.losses.risks import SmoothRisk
 from immax.solvers.base import Solver
+from immax.solvers.biases import best_biases
 from immax.solvers.problem import Problem
 
 __all__ = ["sampled_start"]
@@ -20,7 +21,7 @@ SAMPLE_TOL = 1e-2
 
 
 def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> Array:
-    """Return the solution for a sample of the rows, or zeros where that is not a better start.
+    """Return the solution for a sample of the rows, or the empty model where that is better.
 
     Passes over the sample cost a fraction of those over all rows, and leave one or two Newton
     steps to them. The solution is computed from all rows in any case.
@@ -35,7 +36,8 @@ def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> A
     Returns
     -------
     ndarray of the problem's shape
-        Zeros for sparse features, for several outputs, and for samples that lack a rare class.
+        The empty model for samples that lack a rare class; zeros for sparse features and for
+        several outputs.
     """
     n, d = problem.X.shape
     step = n // (SAMPLE_ROWS * max(d, 10))
@@ -44,5 +46,10 @@ def sampled_start(problem: Problem[SmoothRisk], solver: Solver[SmoothRisk]) -> A
         return zeros
     sample = replace(problem, X=problem.X[::step], risk=problem.risk.every(step))
     solution = replace(solver, tol=SAMPLE_TOL, on_iteration=None).solve(sample, zeros)
-    better = problem.objective(solution.theta) < problem.risk.value(np.zeros_like(problem.X[:, :1]))
-    return solution.theta if better else zeros
+    nothing = np.zeros_like(problem.X[:, :1])
+    if not problem.fit_intercept:
+        empty = problem.risk.value(nothing)
+    else:
+        settled = best_biases(problem.risk, nothing)
+        empty, zeros[:, -1] = settled.value, settled.biases
+    return solution.theta if problem.objective(solution.theta) < empty else zeros

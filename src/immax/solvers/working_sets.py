@@ -25,7 +25,7 @@ from immax.solvers.local_models import (
     accelerated_step,
     gram_step,
 )
-from immax.solvers.memory import Memory
+from immax.solvers.memory import Memory, SettledPoint
 from immax.solvers.multipliers import MultiplierMethod
 from immax.solvers.problem import Problem, Solution, is_smooth
 from immax.solvers.sampled_starts import sampled_start
@@ -44,8 +44,8 @@ MAX_SLOW_GRAM = 1500  # likewise where columns are correlated, and descent over 
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
 FEW_COLUMNS = 200  # dense features of which none is worth leaving out
 MOST_COLUMNS = 0.8  # share of them in a working set, from which their whole matrix is computed
-SAME_CURVATURE = 0.1  # share of change below which their matrix is used again
-LEAST_GAIN = 0.2  # of the largest violation after a step with that matrix, or it is computed anew
+SAME_CURVATURE = 0.3  # share of change below which their matrix is corrected and used again
+LEAST_GAIN = 0.3  # of the largest violation after a step with that matrix, or it is computed anew
 MAX_REDUCTIONS = 40
 POLISHED = 1e-12  # tolerances of fits to the full precision of the arithmetic
 LEAST_DAMPING = 1e-9
@@ -105,7 +105,7 @@ class WorkingSets(Solver[SmoothRisk]):
             value, previous_gap = state.value, gap
             if convex:
                 dual = max(dual, state.dual_bound(gradient))
-                gap = value - dual
+                gap = max(value - dual, 0.0)  # less is rounding
             violations = problem.omega.violations(
                 state.weights, problem.weights(gradient), problem.lam
             )
@@ -142,7 +142,10 @@ class WorkingSets(Solver[SmoothRisk]):
             state.improve(last, gradient, 0.0, 1)
             state.settle()
             value = min(value, state.value)
-        return Solution(state.theta, value, gap if convex else None, n_iter, converged)
+        state.remember()
+        # Rounds that change nothing any more have arrived at what can be computed.
+        precise = stalled > MOST_STALLED and gap <= reachable_tol(0, problem.dtype) * abs(value)
+        return Solution(state.theta, value, gap if convex else None, n_iter, converged or precise)
 
 
 @dataclass(frozen=True)
@@ -206,8 +209,15 @@ class _State:
         self._memory = Memory() if memory is None else memory
         self._remembers = memory is not None
         self.theta = np.array(theta, dtype=problem.dtype)
-        self.scores = problem.scores(self.theta)
-        self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
+        known, self._memory.settled = self._memory.settled, None
+        if known is not None and known.serves(problem, self.theta):
+            self._settled: SettledPoint | None = known
+            self.scores, self.risk_value = known.scores, known.value
+            self.residuals = known.residuals
+        else:
+            known = self._settled = None
+            self.scores = problem.scores(self.theta)
+            self.risk_value, self.residuals = problem.risk.value_gradient(self.scores)
         if self._memory.columns is not None and self._memory.columns.source is not problem.X:
             self._memory.columns = self._memory.full_gram = None
         self._damping = LEAST_DAMPING
@@ -225,18 +235,38 @@ class _State:
 
     def settle(self) -> Array:
         """Let the biases minimise the risk, and return the gradient in all parameters."""
+        last = self._settled
+        if last is not None and last.scores is self.scores:
+            return last.gradient
         if self.problem.fit_intercept:
             known = self.risk_value, self.residuals
             settled = best_biases(self.problem.risk, self.scores, known=known)
             self.theta[:, -1] += settled.biases
             self.scores, self.risk_value = settled.scores, settled.value
             self.residuals = settled.residuals
-        return self.problem.pull_back(self.residuals)
+        gradient = self.problem.pull_back(self.residuals)
+        if last is not None and self._memory.full_gram is not None:
+            step, change = (self.theta - last.theta)[0], (gradient - last.gradient)[0]
+            self._memory.full_gram = self._memory.full_gram.corrected(step, change)
+        self._settled = SettledPoint(
+            self.problem,
+            self.theta.copy(),
+            self.scores,
+            self.risk_value,
+            self.residuals,
+            gradient,
+        )
+        return gradient
 
     def dual_bound(self, gradient: Array) -> float:
         """Return a lower bound on the optimum from the settled residuals and their gradient."""
         inner = float(np.vdot(self.residuals.T, self.scores.T))
         return dual_bound(self.problem, self.theta, gradient, self.risk_value - inner)
+
+    def remember(self) -> None:
+        """Leave what is known of the last settled point to problems that start there."""
+        if self._remembers:
+            self._memory.settled = self._settled
 
     def forget_matrix(self) -> None:
         """Let the next step compute the matrix of its model."""
