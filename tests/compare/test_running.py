@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from mixed_table import mixed_table
 
-from immax.compare import Protocol, answer, compare, finished_folds, fold_fits, protocol
+from immax.compare import Protocol, answer, compare, finished_folds, fold_fits, running
+from immax.compare import protocol as protocol_module
 from immax.tabular import describe_columns
 
 QUICK = ["weights", "immax"]
@@ -59,7 +60,7 @@ def test_other_data_or_another_protocol_is_not_resumed(tmp_path):
 
 def test_the_folder_of_a_version_is_found_again(tmp_path, monkeypatch):
     """The hash of a comparison must not change, or finished folds would be lost."""
-    monkeypatch.setattr(protocol, "__version__", "0.2.0")
+    monkeypatch.setattr(protocol_module, "__version__", "0.2.0")
     X = pd.DataFrame({"x": np.arange(12.0), "kind": ["a", "b"] * 6})
     compare(X, ["no", "yes", "no"] * 4, methods=[], protocol=Protocol(folds=2), keep=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["cd36a3e30deade60"]
