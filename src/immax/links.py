@@ -50,8 +50,8 @@ def immax_proba(
 ) -> Array:
     """Return the class probabilities that an IMMAX model's scores determine.
 
-    They are exact where the scores minimise the expected loss at every x, as those of a rich model
-    do up to its training error. Linear scores with unequal margins may not: see "When
+    They are exact where the scores minimise the expected loss at every x, as those of a flexible
+    model do up to its training error. Linear scores with unequal margins may not: see "When
     probabilities are exact" in the user guide.
 
     Parameters
@@ -65,8 +65,8 @@ def immax_proba(
         The surrogate, in the sum form. The hinge and the max forms do not determine
         probabilities.
     expected_calls : int, default=1
-        About how many calls of this size will be made; many small ones are worth the time to
-        compile a kernel.
+        The approximate number of calls of this size; many small ones make it worth compiling
+        a kernel.
     calls : int, optional
         Deprecated: use ``expected_calls``.
 

@@ -51,19 +51,19 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
         A key of ``immax.losses.catalog.METHODS``.
     margins : "theory", "equal", array-like or dict, default="theory"
         As in IMMAXClassifier. "theory" and "equal" have mean one: equal margins are XGBoost's own
-        objective. Margins that are given are not rescaled.
+        objective. Margins that you pass are not rescaled.
     power : float, optional
         Margins ``rho_k ∝ n_k^power`` of mean one, instead of ``margins``.
     rule : {"score", "bayes"}, default="score"
         Whether ``predict`` returns the class of the highest score or of the highest probability.
     aim : str or Aim, optional
         What decisions are for, in place of ``rule``: "balanced_accuracy", "f1", ``Costs(…)`` and
-        the other aims of ``immax.decisions``. Rules that theory has no closed form of are fitted
-        to out-of-fold probabilities.
+        the other aims of ``immax.decisions``. Rules without a closed form are fitted to
+        out-of-fold probabilities.
     costs : array-like of shape (n_classes,) or (n_classes, n_classes), optional
         For rule="bayes", the costs of errors, as in IMMAXClassifier.
     cv : int, splitter or iterable, default=5
-        The folds of aims without a closed form, such as "f1": a further fit for each.
+        The folds for aims without a closed form, such as "f1": one further fit per fold.
     method_params : dict, optional
         Hyper-parameters of methods other than "immax".
     **kwargs
@@ -79,7 +79,7 @@ class IMMAXXGBClassifier(DocumentationLink, XGBClassifier, BoostingLossMixin):
     loss_ : BoostingLoss
         The loss that was boosted.
     rule_ : Rule or None
-        How probabilities become labels; None if the highest score decides.
+        The rule by which probabilities become labels; None if the highest score decides.
 
     Examples
     --------

@@ -54,9 +54,9 @@ def compare(
 
     Preprocessing is fitted to the training part of each fold, and hyper-parameters are selected by
     cross-validation within it. All methods run on the first fold, then on the second one, and so
-    on: when the time is over, all of them have been run on about as many folds. If the protocol
-    has ``max_repeats``, rows are split again while the answer is open, and while another repeat
-    will probably be finished in time.
+    on: when the time is up, all of them have been run on about the same number of folds. If the
+    protocol has ``max_repeats``, rows are split again while the answer is open, and while
+    another repeat will probably be finished in time.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def compare(
     schema : Schema, optional
         The columns of ``X``, if ``describe_columns`` has been called already.
     time_limit : float, optional
-        In seconds. When they are over, the current fit is abandoned and no other is started. A
-        single fit may take half of the time that is left. Methods are compared on the folds that
-        as many of them as possible have finished; those that have not are left out.
+        The limit in seconds. After that, the current fit is abandoned and no other is started. A
+        single fit may take half of the remaining time. Methods are compared on the folds that as
+        many of them as possible have finished; those that have not are left out.
     keep : Path, optional
-        A folder for the results of finished folds. Those that it already has are not computed
-        again.
+        A folder for the results of finished folds. Results that are already there are not
+        computed again.
     on_fold : callable, optional
         Called before each fit of this process with the name of the method, the number of finished
         fits and the number of all of them; and at the end, with an empty name.
@@ -100,7 +100,7 @@ def compare(
     Raises
     ------
     WrongCall
-        If a method is unknown, or if the target is not one of classes.
+        If a method is unknown, or if the target does not consist of classes.
     TimeoutError
         If not even plain logistic regression was finished on two folds within the time limit.
 

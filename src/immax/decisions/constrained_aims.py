@@ -80,8 +80,9 @@ class Budget(Aim):
     Parameters
     ----------
     share : float, optional
-        Of all samples, strictly between 0 and 1: the lowest threshold that at most this share of
-        the samples exceeds. Samples of the same probability are flagged together or not at all.
+        The share of all samples, strictly between 0 and 1: the threshold is the lowest that at
+        most this share of the samples exceeds. Samples of the same probability are flagged
+        together or not at all.
     count : int, optional
         In place of a share: the most probable ``count`` rows of every call of ``predict``.
     """

@@ -24,10 +24,10 @@ class Costs(Aim):
     Parameters
     ----------
     costs : array-like of shape (c,) or (c, c), or dict by label
-        What an error on each class costs, or what predicting class j costs when k is true, at
-        (k, j), in the order of the classes. A dict may name the costs of errors by label.
+        The cost of an error on each class, or at (k, j) the cost of predicting class j when k
+        is true, in the order of the classes. A dict may name the costs of errors by label.
     abstain : float, optional
-        What it costs not to decide. By default every sample is decided.
+        The cost of not deciding. By default every sample is decided.
 
     Examples
     --------

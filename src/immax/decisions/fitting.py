@@ -86,8 +86,8 @@ def fit_rule(
     """Fit the rule that serves an aim best.
 
     Where theory has a closed form (accuracy, balanced accuracy, costs) nothing is tuned. With two
-    classes all thresholds are tried, which takes a sort. With more, weights are searched from
-    several starts.
+    classes all thresholds are tried, at the cost of a sort. With more, class weights are searched
+    from several starts.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def fit_rule(
     evidence : float, default=0.75
         The weight of the observed labels beside the expectation of the probabilities: 1 for
         labels alone, 0 for the probabilities alone. Aims with a constraint (``RecallAt``,
-        ``PrecisionAt``, ``Budget``) always take the labels alone, so that they meet it there.
+        ``PrecisionAt``, ``Budget``) always use the labels alone, so that they meet it on these.
     prior : array-like of shape (c,), optional
         The class shares, or counts, that the probabilities refer to: those of the model's
         training data. By default those of the labels, unless the probabilities clearly refer to
@@ -122,14 +122,14 @@ def fit_rule(
     Raises
     ------
     ValueError
-        If the probabilities, labels, weights or the aim do not fit each other.
+        If the probabilities, labels, weights and aim do not match.
 
     Warns
     -----
     UserWarning
-        If no threshold meets the constraint of the aim; the nearest one is taken. If the samples
-        with the highest probability are more than a budget; none is flagged then. If the
-        probabilities refer to other class shares than those of the labels.
+        If no threshold meets the constraint of the aim, in which case the nearest one is used;
+        if more samples share the highest probability than a budget allows, in which case none is
+        flagged; or if the probabilities refer to class shares other than those of the labels.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class DaskIMMAXClassifier(DaskLinear, PartedIMMAX):
     classes_, coef_, intercept_, margins_, weights_, objective_, gap_, n_iter_, n_features_used_
         As in IMMAXClassifier.
     n_rounds_ : int
-        The number of times that all partitions were asked for something.
+        The number of rounds over all partitions.
 
     See Also
     --------
@@ -167,7 +167,7 @@ class DaskBaselineClassifier(DaskLinear, PartedBaseline):
     classes_, spec_, coef_, intercept_, objective_, gap_, n_iter_, n_features_used_
         As in BaselineClassifier.
     n_rounds_ : int
-        The number of times that all partitions were asked for something.
+        The number of rounds over all partitions.
 
     See Also
     --------

@@ -117,7 +117,7 @@ def choose_probabilities(losses: Array, spreads: Array, chosen: int) -> int:
 
     Of the cells with the most equal margins and weights the one of the lowest log-loss is taken,
     unless another cell is better by more than two standard errors: scores that minimise a loss
-    with unequal margins have exact probabilities only where the model is rich enough.
+    with unequal margins have exact probabilities only where the model is flexible enough.
 
     Parameters
     ----------

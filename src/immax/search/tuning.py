@@ -112,7 +112,7 @@ def tune(
     total: float | None = None,
     progress: bool = False,
 ) -> optuna.Study:
-    """Search margins for any model that can be trained and scored.
+    """Search for margins for any model that can be trained and scored.
 
     The first two trials are equal margins and the theory's. With a ``storage`` the study can be
     interrupted and resumed: finished trials count towards ``n_trials``.

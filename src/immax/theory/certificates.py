@@ -269,14 +269,13 @@ def certificate(
 ) -> Certificate:
     """Return bounds on the error of a fitted classifier, from the data it was fitted to.
 
-    The bounds are for what ``predict`` does. With rule="bayes" the decisions are those of shifted
-    scores where there are two classes, or equal margins; where they are not, the model is refused.
-    The bias is taken as the weight of a further feature that is one, so the norm is
-    ``sqrt(||W||^2 + ||b||^2)``. Complexities are the data-dependent ones: the sum of the squared
-    norms of the data, which for a kernel is the trace of the Gram matrix. For a linear classifier
-    with ``penalty="l1"``, "elasticnet" or "group" the norm is that of the penalty, with the bias as
-    a further coefficient or group, and the complexity is that of ``rademacher_l1`` or
-    ``rademacher_group``.
+    The bounds are for what ``predict`` does. With rule="bayes" and two classes or equal margins,
+    the decisions are those of shifted scores; otherwise the model is refused. The bias is taken as
+    the weight of a further feature that is one, so the norm is ``sqrt(||W||^2 + ||b||^2)``.
+    Complexities are the data-dependent ones: the sum of the squared norms of the data, which for a
+    kernel is the trace of the Gram matrix. For a linear classifier with ``penalty="l1"``,
+    "elasticnet" or "group" the norm is that of the penalty, with the bias as a further coefficient
+    or group, and the complexity is that of ``rademacher_l1`` or ``rademacher_group``.
 
     Parameters
     ----------
@@ -305,7 +304,7 @@ def certificate(
         If the model is neither linear nor a kernel machine.
     ValueError
         If ``predict`` is not a rule of highest scores, such as rule="bayes" with three classes or
-        more and unequal margins; the message says what would do.
+        more and unequal margins; the message names the alternatives.
 
     Examples
     --------

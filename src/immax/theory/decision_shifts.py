@@ -54,7 +54,7 @@ def decision_shift(
     Raises
     ------
     ValueError
-        If the rule is not a shift of the scores. The message says what would do.
+        If the rule is not a shift of the scores. The message names the alternatives.
     """
     if rule is None and getattr(model, "rule", "score") == "score":
         return 0.0

@@ -36,11 +36,11 @@ def collect_features(
     file: str | Path | None = None,
     max_bytes: int = MOST_BYTES,
 ) -> Features:
-    """Return the features that a network computes of all samples, and the labels.
+    """Return the features that a network computes for all samples, and the labels.
 
     The features are the inputs of a layer. The network runs once over the loader, on its own
-    device, in evaluation mode and without gradients; afterwards every module is in the mode that
-    it was in. A bar on the terminal shows the progress.
+    device, in evaluation mode and without gradients; afterwards every module is in its previous
+    mode. A bar on the terminal shows the progress.
 
     Parameters
     ----------

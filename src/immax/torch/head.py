@@ -28,9 +28,8 @@ class IMMAXHead(nn.Linear):
     """Linear layer whose scores determine exact probabilities and decisions.
 
     ``IMMAXHead.fit`` and ``refit_head`` make one. It is an ``nn.Linear`` with the same
-    parameters, so that it takes the place of the last layer of a network, can be trained further,
-    and is exported as the layer is. ``proba``, ``log_proba`` and ``predict`` take the scores that
-    it returns.
+    parameters, so it can replace the last layer of a network, be trained further, and be exported
+    in the same way. ``proba``, ``log_proba`` and ``predict`` take the scores that it returns.
 
     Parameters
     ----------
@@ -116,14 +115,14 @@ class IMMAXHead(nn.Linear):
             "immax" is ``IMMAXClassifierCV``, anything else a method of ``immax.losses.catalog``:
             "ce", "bs", "ldam", "la", "rw", …
         selection : (features, y), list of folds or "folds", optional
-            Samples that λ, margins and other hyper-parameters are chosen on. If the network was
+            Samples on which λ, margins and other hyper-parameters are chosen. If the network was
             trained on ``features``, they must come from samples that it was not trained on. A list
             of (features, y, held-out features, held-out y) is for cross-fitting: features of
             several networks, each of which was trained without its held-out part. By default,
             cross-validation within ``features``, which is right only if the network was not
             trained on them; "folds" says that it was not.
         margins : "search", "equal", "theory", float or array-like, default="search"
-            For "immax": what margins are, or the power of the class counts that they are.
+            For "immax": the margins, or the power of the class counts that gives them.
         lam : float, optional
             λ; by default it is chosen among six values. Where features are large (n d C from
             10^9 on), λ is chosen with equal margins, and then the margins at that λ.
@@ -145,7 +144,7 @@ class IMMAXHead(nn.Linear):
         Raises
         ------
         ValueError
-            If a class has no samples, shapes do not fit, or an option makes no sense.
+            If a class has no samples, shapes do not match, or an option is invalid.
 
         Warns
         -----

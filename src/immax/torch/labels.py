@@ -66,7 +66,7 @@ def labels_of(source: LabelSource) -> Array:
     Raises
     ------
     TypeError
-        If there is no label to be found; the message says what would do.
+        If there is no label to be found; the message names the alternatives.
     """
     if isinstance(source, Tensor):
         return source.detach().cpu().numpy()
