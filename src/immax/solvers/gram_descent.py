@@ -16,6 +16,7 @@ PASSES = 8  # of block descent between two attempts to solve for the support
 MAX_ROUNDS = 50
 MAX_POLISHED = 1500  # coefficients of the support in a linear system
 MAX_POLISH_STEPS = 20
+ROUNDING = 4.0  # units in the last place of a coefficient below which it is left alone
 SMALLEST_FOR_NUMBA = 64  # coefficients; loading the compiled kernel takes longer below
 
 
@@ -60,6 +61,7 @@ class GramModel:
         slopes = self.gradient + 2 * selection.ridge * self.start
         z = self.start.copy()
         steps = _block_curvatures(H, selection)
+        curvatures, eps = np.diagonal(H), float(np.finfo(H.dtype).eps)
         descend = _descent(z.size)
         for _ in range(MAX_ROUNDS):
             violation = descend(
@@ -69,6 +71,9 @@ class GramModel:
                 break
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
+            # Of changes that are this small, only rounding is left.
+            if violation <= ROUNDING * eps * float(np.abs(curvatures * z).max(initial=0)):
+                break
         return z
 
     def _polish(self, H: Array, slopes: Array, z: Array) -> None:
