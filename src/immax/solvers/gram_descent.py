@@ -16,6 +16,7 @@ PASSES = 8  # of block descent between two attempts to solve for the support
 MAX_ROUNDS = 50
 MAX_POLISHED = 1500  # coefficients of the support in a linear system
 MAX_POLISH_STEPS = 20
+ROUNDING = 4.0  # units in the last place of a coefficient below which it is left alone
 SMALLEST_FOR_NUMBA = 64  # coefficients; loading the compiled kernel takes longer below
 WORTH_A_VISIT = 0.1  # share of the largest violation; blocks with less wait for a solved support
 MOST_STALLED = 20  # rounds that do not halve the largest violation
@@ -66,7 +67,7 @@ class GramModel:
             self._minimise_by_support(H, slopes, z, steps, tol)
             return z
         from immax.compiled.block_descent import descend
-
+        curvatures, eps = np.diagonal(H), float(np.finfo(H.dtype).eps)
         for _ in range(MAX_ROUNDS):
             violation = descend(
                 H, slopes, z, selection.starts, selection.thresholds, steps, PASSES, tol
@@ -75,6 +76,9 @@ class GramModel:
                 break
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
+            # Of changes that are this small, only rounding is left.
+            if violation <= ROUNDING * eps * float(np.abs(curvatures * z).max(initial=0)):
+                break
         return z
 
     def _minimise_by_support(
