@@ -67,7 +67,7 @@ class GramModel:
             self._minimise_by_support(H, slopes, z, steps, tol)
             return z
         from immax.compiled.block_descent import descend
-        curvatures, eps = np.diagonal(H), float(np.finfo(H.dtype).eps)
+
         for _ in range(MAX_ROUNDS):
             violation = descend(
                 H, slopes, z, selection.starts, selection.thresholds, steps, PASSES, tol
@@ -76,8 +76,7 @@ class GramModel:
                 break
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
-            # Of changes that are this small, only rounding is left.
-            if violation <= ROUNDING * eps * float(np.abs(curvatures * z).max(initial=0)):
+            if violation <= _rounding(H, z):
                 break
         return z
 
@@ -98,7 +97,7 @@ class GramModel:
             worst = float(violations.max(initial=0))
             stalled = stalled + 1 if worst > 0.5 * lowest else 0
             lowest = min(worst, lowest)
-            if worst <= tol or stalled > MOST_STALLED:
+            if worst <= max(tol, _rounding(H, z)) or stalled > MOST_STALLED:
                 break
             chosen = np.flatnonzero(violations > max(tol, WORTH_A_VISIT * worst))
             _descend(H, slopes, z, selection.starts, selection.thresholds, steps, chosen)
@@ -145,6 +144,12 @@ class GramModel:
             slopes += along
             if crossing is None and selection.scalar:
                 return
+
+
+def _rounding(H: Array, z: Array) -> float:
+    """Return how much of a violation of the optimality conditions may be rounding alone."""
+    largest = float(np.abs(np.diagonal(H) * z).max(initial=0))
+    return ROUNDING * float(np.finfo(H.dtype).eps) * largest
 
 
 def _block_bends(selection: Selection, z: Array, norms: Array, steep: Array, live: Array) -> Array:
