@@ -15,6 +15,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from immax.datasets import load_page_blocks
 from immax.torch import refit_head
 
+EPOCHS = 100
+
 
 def data() -> list[DataLoader]:
     """Return training, held-out and test samples of the page blocks: a tenth is not text."""
@@ -37,7 +39,7 @@ def train(loader: DataLoader) -> nn.Module:
         nn.Linear(10, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 2)
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    for _ in range(100):
+    for _ in range(EPOCHS):
         for X, y in loader:
             optimizer.zero_grad()
             nn.functional.cross_entropy(model(X), y).backward()

@@ -155,8 +155,9 @@ SLIDER = """
 """
 
 
-@pytest.mark.parametrize("look", [(), ("--blink-settings=preferredColorScheme=0",)])
-@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize(
+    ("width", "look"), [(400, ["--blink-settings=preferredColorScheme=0"]), (1200, [])]
+)
 def test_the_slider_moves_the_threshold_and_updates_matrix_and_costs(costs_page, width, look):
     path, pooled, rule = costs_page
     script = (

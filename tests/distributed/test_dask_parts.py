@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_costs_a_retry(cluster, monkeypatch):
             return first(self, function, *args)
 
         monkeypatch.setattr(DaskParts, "reduce", reduce)
-        data = da.from_array(X, chunks=(500, -1)).map_blocks(slow_rows)
+        data = da.from_array(X, chunks=(500, -1))
         model = DaskIMMAXClassifier(tol=1e-12).fit(data, da.from_array(y, chunks=500))
     assert killed
     np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-6)

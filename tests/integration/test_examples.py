@@ -33,6 +33,7 @@ ARGUMENTS = {"kernel_large": ["--samples", "1000"]}
 SMALLER = {
     "boosting_calibration": {"COUNTS": [600, 200, 100]},
     "separable_figure": {"DRAWS": 5},
+    "torch_refit_head": {"EPOCHS": 5},
 }
 PRINTS = {
     "boosting_calibration": "XGBoost with class weights",
@@ -91,8 +92,9 @@ def test_an_example_of_several_processes(name, tmp_path):
 
 @pytest.mark.parametrize("example", ["longtailed_digits"], indirect=True)
 def test_the_digits_print_their_table(example, monkeypatch, capsys):
-    monkeypatch.setitem(example.CS, "C", [0.1, 1.0])
-    monkeypatch.setitem(example.LAMS, "lam", [1e-3, 1e-2])
+    monkeypatch.setitem(example.CS, "C", [0.1])
+    monkeypatch.setitem(example.LAMS, "lam", [1e-2])
+    monkeypatch.setattr(example, "FOLDS", 2)
     example.main()
     table = capsys.readouterr().out
     assert "accuracy  balanced  log-loss  seconds  recall" in table

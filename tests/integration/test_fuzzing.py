@@ -1,6 +1,6 @@
 """Every command with generated tables and mutated files: an answer, or one line and an exit code.
 
-About 2,000 calls, within one process, so that they take less than a minute.
+About 700 calls, within one process, so that they take a few seconds; every run draws others.
 """
 
 import io
@@ -159,7 +159,7 @@ def folder(tmp_path_factory):
     return path
 
 
-@settings(CASES, max_examples=200)
+@settings(CASES, max_examples=60)
 @given(columns=tables(), form=FORMS, mutate=mutations(), proba=st.booleans())
 def test_predict_and_explain_with_any_table(folder, columns, form, mutate, proba):
     path = folder / f"new.{form}"
@@ -173,7 +173,7 @@ def test_predict_and_explain_with_any_table(folder, columns, form, mutate, proba
     assert path.read_bytes() == before
 
 
-@settings(CASES, max_examples=150)
+@settings(CASES, max_examples=50)
 @given(
     mutate=mutations(),
     out=st.sampled_from(["out.tsv", "out.jsonl.gz", "out.parquet", "out.feather"]),
@@ -190,7 +190,7 @@ def test_predict_with_tables_of_the_model(folder, mutate, out, names, n, form):
     run(folder, "predict", "model.skops", path.name, "-o", out)
 
 
-@settings(CASES, max_examples=300)
+@settings(CASES, max_examples=100)
 @given(mutate=mutations(), old=st.booleans())
 def test_model_files_that_were_altered(folder, mutate, old):
     data = (folder / ("old.skops" if old else "model.skops")).read_bytes()
@@ -206,7 +206,7 @@ JSON = st.recursive(
 )
 
 
-@settings(CASES, max_examples=300)
+@settings(CASES, max_examples=100)
 @given(
     key=st.sampled_from(["format", "schema", "labels", "target", "metric", "counts", "versions"]),
     value=JSON,
@@ -230,7 +230,7 @@ def test_descriptions_of_models_that_were_altered(folder, key, value, whole, old
         assert (outcome.returncode == 0) == intact
 
 
-@settings(CASES, max_examples=25)
+@settings(CASES, max_examples=10)
 @given(columns=tables(least=4, labelled=True), form=FORMS, mutate=mutations())
 def test_fit_with_any_table(folder, columns, form, mutate):
     path = folder / f"train.{form}"
@@ -252,7 +252,7 @@ def test_compare_with_any_table(folder, columns, form):
         run(folder, *call, "-o", "comparison")
 
 
-@settings(CASES, max_examples=900)
+@settings(CASES, max_examples=200)
 @given(
     counts=st.lists(
         st.sampled_from(["5", "0", "-1", "nan", "inf", "1e400", "x", "3.5"]), max_size=4
@@ -266,7 +266,7 @@ def test_margins_of_any_counts(folder, counts, options):
     check(outcome, *options, *counts)
 
 
-@settings(CASES, max_examples=60)
+@settings(CASES, max_examples=25)
 @given(mutate=mutations(), command=st.sampled_from(["status", "table", "page", "export"]))
 def test_results_that_were_altered(folder, mutate, command):
     store = lzma.decompress((DATA / "store-1.db.xz").read_bytes())
@@ -291,7 +291,7 @@ folds = 2
 """
 
 
-@settings(CASES, max_examples=100)
+@settings(CASES, max_examples=40)
 @given(mutate=mutations())
 def test_plans_that_were_altered(folder, mutate):
     """Their data do not exist, so that nothing is run."""

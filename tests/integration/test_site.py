@@ -21,15 +21,9 @@ pytest.importorskip("torch", reason="the reference imports every module")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 DARK = "--blink-settings=preferredColorScheme=0"
-OPENED = [
+SHOWN = [
     "index.html",
     "guide.html",
-    "coming-from/class-weight.html",
-    "gallery/theory/plot_comparison.html",
-    "reference/generated/immax.IMMAXClassifierCV.html",
-]
-SHOWN_IN_FRAMES = [
-    *OPENED,
     "user-guide.html",
     "compare.html",
     "theory.html",
@@ -37,11 +31,15 @@ SHOWN_IN_FRAMES = [
     "benchmarks.html",
     "benchmarks/kernels.html",
     "benchmarks/comparisons.html",
+    "coming-from/class-weight.html",
     "gallery/index.html",
+    "gallery/theory/plot_comparison.html",
+    "reference/generated/immax.IMMAXClassifierCV.html",
     "results/aims.html",
 ]
 NARROW, WIDE = 400, 1200
-TOO_WIDE = '<!doctype html><body><p style="width: 2000px">wider than any window</p></body>'
+FAULTY = """<!doctype html><body><p style="width: 2000px">wider than any window</p>
+<script>console.error("an error")</script></body>"""
 # Shows pages one after the other in frames of a given width, and notes how wide each of them is.
 FRAMES = """<!doctype html><body><pre id="result"></pre><script>
   (async () => {
@@ -97,7 +95,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         """Send a file of the site, or a page of these tests."""
-        own = {"/frames": FRAMES, "/too-wide": TOO_WIDE}.get(self.path.partition("?")[0])
+        own = {"/frames": FRAMES, "/faulty": FAULTY}.get(self.path.partition("?")[0])
         if own is None:
             super().do_GET()
             return
@@ -118,11 +116,15 @@ def browse(address, *options):
     return done.stdout, [line for line in console if '"[PST]: ' not in line]  # the theme's notices
 
 
-def measure_widths(address, pages, widths, *options):
-    """Return the inner width, the width of the contents and the theme of pages in frames."""
+def show(address, pages, widths, *options):
+    """Show pages in frames, one browser for all of them.
+
+    Return the inner width, the width of the contents and the theme of each, and the console.
+    """
     query = quote(json.dumps({"pages": pages, "widths": widths}))
-    shown, _ = browse(f"{address}/frames?{query}", "--virtual-time-budget=60000", *options)
-    return json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', shown)[1]))
+    address = f"{address}/frames?{query}"
+    shown, console = browse(address, "--virtual-time-budget=60000", *options)
+    return json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', shown)[1])), console
 
 
 def test_it_builds_without_warnings(built):
@@ -183,30 +185,22 @@ def test_nothing_is_loaded_from_elsewhere(pages):
 
 
 @needs_browser
-@pytest.mark.parametrize("page", OPENED)
-def test_pages_open_with_nothing_on_the_console(address, page):
-    shown, console = browse(f"{address}/{page}")
-    assert console == []
-    assert 'data-theme="light"' in shown
-    shown, console = browse(f"{address}/{page}", DARK)
-    assert console == []
-    assert 'data-theme="dark"' in shown
-
-
-@needs_browser
 @pytest.mark.parametrize(("theme", "options"), [("light", []), ("dark", [DARK])])
-def test_no_page_is_wider_than_its_window(address, theme, options):
-    found = measure_widths(address, SHOWN_IN_FRAMES, [NARROW, WIDE], *options)
-    assert len(found) == 2 * len(SHOWN_IN_FRAMES)
+def test_pages_fit_their_window_and_leave_nothing_on_the_console(address, theme, options):
+    found, console = show(address, SHOWN, [NARROW, WIDE], *options)
+    assert console == []
+    assert len(found) == 2 * len(SHOWN)
     assert {one["inner"] for one in found} == {NARROW, WIDE}
     assert {one["theme"] for one in found} == {theme}
     assert [one for one in found if one["scroll"] > one["inner"]] == []
 
 
 @needs_browser
-def test_a_page_that_is_too_wide_is_seen(address):
-    (found,) = measure_widths(address, ["too-wide"], [NARROW])
+def test_a_page_that_is_too_wide_and_its_errors_are_seen(address):
+    (found,), console = show(address, ["faulty"], [NARROW])
     assert found["scroll"] > found["inner"] == NARROW
+    assert len(console) == 1
+    assert "an error" in console[0]
 
 
 @needs_browser

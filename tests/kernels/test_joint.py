@@ -11,9 +11,9 @@ from immax.kernels.samples import Points
 
 
 def test_without_numba_the_machine_is_the_same(monkeypatch):
-    X, y = sample(300)
+    X, y = sample(120)
     rho = np.array([0.4, 0.3, 0.2, 0.1])
-    data, limits = Points(X, "rbf", **OPTIONS), np.full(300, 0.02)
+    data, limits = Points(X, "rbf", **OPTIONS), np.full(120, 0.05)
     compiled = joint_machine(data, y, limits, rho, MachineOptions(tol=1e-4))
     monkeypatch.setattr(working_set, "has_numba", lambda: False)
     assert working_set.loops() is working_set

@@ -55,6 +55,20 @@ def test_without_numba_few_blocks_are_visited(kind, p, monkeypatch):
 
 
 @pytest.mark.parametrize("omega", PENALTIES)
+def test_a_tolerance_below_the_rounding_ends_as_well(omega, monkeypatch):
+    rounds = []
+    descend = gram_descent._descend
+    monkeypatch.setattr(
+        gram_descent, "_descend", lambda *arguments: rounds.append(1) or descend(*arguments)
+    )
+    model = make_model(omega)
+    z = model.minimise(0.0)
+    assert len(rounds) < gram_descent.MAX_ROUNDS / 2
+    gradient = model.gradient + model.hessian @ (z - model.start)
+    assert model.selection.violations(z, gradient).max() <= 1e-11
+
+
+@pytest.mark.parametrize("omega", PENALTIES)
 def test_a_singular_matrix_does_not_loop_for_ever(omega):
     model = make_model(omega, rank=10)
     z = model.minimise(1e-8)

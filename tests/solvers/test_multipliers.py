@@ -4,11 +4,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from problems import KINKED, make_data, make_margins, make_problem, make_risk
+from sklearn.datasets import make_classification
 
+from immax.penalties import ElasticNet
 from immax.solvers import (
     LBFGS,
     MultiplierMethod,
     MultiplierMethodLBFGS,
+    MultiplierMethodWorkingSets,
     Newton,
     Problem,
     UnsupportedProblemError,
@@ -69,6 +72,25 @@ def test_any_smooth_solver_minimises_the_envelopes():
     assert newton.n_iter < lbfgs.n_iter
     np.testing.assert_array_equal(lbfgs.theta, same.theta)
     assert MultiplierMethod().inner == Newton(stopping="estimate")
+
+
+def test_no_round_is_repeated_at_the_precision_of_the_arithmetic(monkeypatch):
+    X, y = make_classification(
+        400, 12, n_informative=6, weights=[0.85], class_sep=0.7, random_state=0
+    )
+    risk = make_risk("hinge-max", 2, y[:150], np.full(150, 1 / 150))
+    envelope, rounds = type(risk).envelope, []
+
+    def note(self, multipliers, stiffness):
+        rounds.append((None if multipliers is None else multipliers.tobytes(), stiffness))
+        return envelope(self, multipliers, stiffness)
+
+    monkeypatch.setattr(type(risk), "envelope", note)
+    problem = Problem(X[:150], risk, 0.02, omega=ElasticNet(0.5))
+    solution = MultiplierMethodWorkingSets(tol=1e-16).solve(problem)
+    assert solution.gap < 1e-12 * solution.objective
+    assert len(rounds) > 20
+    assert len(set(rounds)) == len(rounds)
 
 
 def test_smooth_risks_are_not_supported():

@@ -1,6 +1,7 @@
 """The modules of the package as syntax trees: names, imports and ``__all__`` without importing."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -17,8 +18,9 @@ def module_paths():
     return found
 
 
+@cache
 def tree_of(path):
-    """Return the syntax tree of a file."""
+    """Return the syntax tree of a file, which nobody changes."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 

@@ -124,7 +124,10 @@ def test_export(method):
 
 
 @needs_exporter
-@pytest.mark.parametrize("one_logit", [False, True])
+@pytest.mark.parametrize(
+    "one_logit",
+    [pytest.param(False, marks=pytest.mark.slow), True],  # test_exports.py has several classes
+)
 def test_onnx(one_logit):
     pytest.importorskip("onnxscript")
     runtime = pytest.importorskip("onnxruntime")

@@ -1,5 +1,7 @@
 """The last layer fused with the loss, against the layer and the loss."""
 
+from itertools import product
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -26,27 +28,26 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_equals_the_two_steps(spec, reduction, bias, weighted, route):
+def test_equals_the_two_steps(spec, reduction, route):
     x, w, b, y = layer()
     y[::5] = -100
-    weight = torch.linspace(0.5, 2, C, dtype=torch.float64) if weighted else None
+    weights = torch.linspace(0.5, 2, C, dtype=torch.float64)
     upstream = torch.randn(y.shape if reduction == "none" else (), dtype=torch.float64)
-    results = []
-    for fused in (True, False):
-        inputs = [t.clone().requires_grad_() for t in ([x, w, b] if bias else [x, w])]
-        seed = torch.Generator().manual_seed(2)
-        options = {"reduction": reduction, "generator": seed}
-        if fused:
-            rest = inputs[2] if bias else None
-            loss = linear_spec_loss(*inputs[:2], y, spec, rest, weight, **options)
-        else:
-            loss = spec_loss(F.linear(*inputs), y, spec, weight, **options)
-        loss.backward(upstream)
-        results.append([loss.detach(), *(t.grad for t in inputs)])
-    for found, expected in zip(*results, strict=True):
-        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+    for bias, weight in product((False, True), (None, weights)):
+        results = []
+        for fused in (True, False):
+            inputs = [t.clone().requires_grad_() for t in ([x, w, b] if bias else [x, w])]
+            seed = torch.Generator().manual_seed(2)
+            options = {"reduction": reduction, "generator": seed}
+            if fused:
+                rest = inputs[2] if bias else None
+                loss = linear_spec_loss(*inputs[:2], y, spec, rest, weight, **options)
+            else:
+                loss = spec_loss(F.linear(*inputs), y, spec, weight, **options)
+            loss.backward(upstream)
+            results.append([loss.detach(), *(t.grad for t in inputs)])
+        for found, expected in zip(*results, strict=True):
+            torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_sequences_keep_their_shape(route):

@@ -54,8 +54,8 @@ def test_learns_and_repeats(name, digits):
     model = train(LOSSES[name], X, y)
     accuracy = (model(X).argmax(1) == y).float().mean().item()
     assert accuracy > 0.93
-    again = train(LOSSES[name], X, y)
-    for a, b in zip(model.parameters(), again.parameters(), strict=True):
+    first, again = (train(LOSSES[name], X[:320], y[:320], epochs=1) for _ in range(2))
+    for a, b in zip(first.parameters(), again.parameters(), strict=True):
         assert torch.equal(a, b)
 
 

@@ -16,6 +16,7 @@ PASSES = 8  # of block descent between two attempts to solve for the support
 MAX_ROUNDS = 50
 MAX_POLISHED = 1500  # coefficients of the support in a linear system
 MAX_POLISH_STEPS = 20
+ROUNDING = 4.0  # units in the last place of a coefficient below which it is left alone
 SMALLEST_FOR_NUMBA = 64  # coefficients; loading the compiled kernel takes longer below
 WORTH_A_VISIT = 0.1  # share of the largest violation; blocks with less wait for a solved support
 MOST_STALLED = 20  # rounds that do not halve the largest violation
@@ -75,6 +76,8 @@ class GramModel:
                 break
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
+            if violation <= _rounding(H, z):
+                break
         return z
 
     def _minimise_by_support(
@@ -94,7 +97,7 @@ class GramModel:
             worst = float(violations.max(initial=0))
             stalled = stalled + 1 if worst > 0.5 * lowest else 0
             lowest = min(worst, lowest)
-            if worst <= tol or stalled > MOST_STALLED:
+            if worst <= max(tol, _rounding(H, z)) or stalled > MOST_STALLED:
                 break
             chosen = np.flatnonzero(violations > max(tol, WORTH_A_VISIT * worst))
             _descend(H, slopes, z, selection.starts, selection.thresholds, steps, chosen)
@@ -141,6 +144,12 @@ class GramModel:
             slopes += along
             if crossing is None and selection.scalar:
                 return
+
+
+def _rounding(H: Array, z: Array) -> float:
+    """Return how much of a violation of the optimality conditions may be rounding alone."""
+    largest = float(np.abs(np.diagonal(H) * z).max(initial=0))
+    return ROUNDING * float(np.finfo(H.dtype).eps) * largest
 
 
 def _block_bends(selection: Selection, z: Array, norms: Array, steep: Array, live: Array) -> Array:

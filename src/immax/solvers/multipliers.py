@@ -98,8 +98,9 @@ class MultiplierMethod(Solver[KinkedRisk]):
             )
             solution = inner.solve(smooth, theta)
             n_iter += solution.n_iter
-            if not solution.converged and n_iter < self.max_iter:
-                # The envelope is too stiff for one round: approach it through a softer one.
+            if not solution.converged and n_iter < self.max_iter and stiffness != solved:
+                # The envelope is too stiff for one round: approach it through a softer one. One
+                # that has been solved before is solved as far as rounding allows.
                 stiffness = (solved * stiffness) ** 0.5 if solved else stiffness / 64
                 if stiffness < SOFTEST:
                     break
