@@ -65,7 +65,7 @@ def beyond(estimator):
     [
         IMMAXSVC(),
         IMMAXSVC("linear"),
-        IMMAXSVC("poly", coef0=1.0),
+        IMMAXSVC("poly", degree=2, coef0=1.0),
         IMMAXSVC(multiclass="ovo"),
         IMMAXSVC("precomputed"),
         IMMAXSVC(calibrated=True),
