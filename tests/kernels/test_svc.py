@@ -65,7 +65,7 @@ def beyond(estimator):
     [
         IMMAXSVC(),
         IMMAXSVC("linear"),
-        IMMAXSVC("poly", coef0=1.0),
+        IMMAXSVC("poly", degree=2, coef0=1.0),
         IMMAXSVC(multiclass="ovo"),
         IMMAXSVC("precomputed"),
         IMMAXSVC(calibrated=True),
@@ -107,14 +107,9 @@ def reference(K, y, rho, lam, weight):
     else:
         w, b = cp.Variable((Z.shape[1], c)), cp.Variable((1, c))
         h = Z @ w + np.ones((len(y), 1)) @ b
-        slack = cp.hstack(
-            [
-                cp.pos(
-                    1 - cp.min(cp.hstack([h[i, k] - h[i, j] for j in range(c) if j != k])) / rho[k]
-                )
-                for i, k in enumerate(y)
-            ]
-        )
+        rows = np.arange(len(y))
+        margins = [h[rows, y] - h[rows, (y + step) % c] for step in range(1, c)]
+        slack = cp.pos(1 - cp.multiply(cp.minimum(*margins), 1 / rho[y]))
     problem = cp.Problem(cp.Minimize(lam * cp.sum_squares(w) + share @ slack))
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     return problem.value

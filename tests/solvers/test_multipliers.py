@@ -35,11 +35,9 @@ def cvxpy_optimum(kind, c, X, y, weight, lam, intercept):
     else:
         w, b = cp.Variable((d, c)), cp.Variable((1, c))
         h = X @ w + (np.ones((len(y), 1)) @ b if intercept else 0)
-        losses = []
-        for i, k in enumerate(y):
-            margins = [(h[i, k] - h[i, j]) / rho[k] for j in range(c) if j != k]
-            losses.append(psi(cp.min(cp.hstack(margins))))
-        losses = cp.hstack(losses)
+        rows = np.arange(len(y))
+        margins = [h[rows, y] - h[rows, (y + step) % c] for step in range(1, c)]
+        losses = psi(cp.multiply(cp.minimum(*margins), 1 / rho[y]))
     problem = cp.Problem(cp.Minimize(lam * cp.sum_squares(w) + weight @ losses))
     problem.solve(solver=cp.CLARABEL)
     return problem.value
