@@ -238,7 +238,7 @@ def compare(shape: str, X: Any, y: np.ndarray, limit: float, without: list[str])
 def warm_up(without: list[str]) -> None:
     """Fit short paths, so that no compilation and no import is timed."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 60))
+    X = rng.standard_normal((300, 200))
     y = (X[:, 0] + rng.logistic(size=300) > 1).astype(int)
     for features in (X, sparse.csr_matrix(X)):
         for name, fit in ({"immax": immax_path} | peers(features, y)).items():

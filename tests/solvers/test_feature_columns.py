@@ -71,3 +71,24 @@ def test_sparse_columns_are_taken_in_blocks_of_rows(monkeypatch):
         assert taken.has_canonical_format
         assert taken.indices.dtype == X.indices.dtype
         np.testing.assert_array_equal(taken.toarray(), X.toarray()[:, numbers])
+
+
+@pytest.mark.parametrize("order", ["F", "K"])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("k", [1, 3])
+def test_products_with_rounded_columns_have_the_precision_of_the_features(
+    convert, order, k, monkeypatch
+):
+    monkeypatch.setattr(feature_columns, "ROUNDED_ENTRIES", 100)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 7))
+    numbers = np.array([1, 2, 4, 5])
+    columns = take_columns(convert(X), numbers, order)
+    assert columns.is_rounded == (order == "F" or columns.is_sparse)
+    W, residuals = rng.normal(size=(k, 4)), rng.normal(size=(80, k))
+    np.testing.assert_allclose(columns.scores(W), X[:, numbers] @ W.T, rtol=1e-13)
+    np.testing.assert_allclose(columns.pull_back(residuals), residuals.T @ X[:, numbers])
+    assert not take_columns(convert(X), numbers, order, may_round=False).is_rounded
+    assert not take_columns(convert(X), numbers[:2], order).is_rounded
+    assert not take_columns(convert(1e35 * X), numbers, order).is_rounded
+    assert not take_columns(convert(X.astype(np.float32)), numbers, order).is_rounded

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from problems import make_local_model
 
-from immax.losses.curvatures import DiagonalCurvature
 from immax.penalties import ElasticNet, GroupNorm, L1Norm
 from immax.solvers.local_models import FullGram, accelerated_step, gram_step
 
@@ -35,11 +34,6 @@ def test_the_matrix_of_all_columns_gives_the_same_step():
     step, other = gram_step(replace(model, full_gram=full), 1e-10), gram_step(model, 1e-10)
     np.testing.assert_allclose(step.z, other.z, atol=1e-12)
     np.testing.assert_allclose(step.biases, other.biases, atol=1e-12)
-    moved = DiagonalCurvature(1.05 * model.curvature.diagonal())
-    assert full.is_near(model.columns, moved, 0.06)
-    assert not full.is_near(model.columns, moved, 0.04)
-    others = replace(model.columns, X=model.columns.X.copy())
-    assert not full.is_near(others, moved, 0.06)
 
 
 @pytest.mark.parametrize("size", [6, 7])  # without and with a bias

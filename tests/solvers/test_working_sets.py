@@ -17,6 +17,7 @@ from immax.solvers import (
     WorkingSets,
     choose,
     column_descent,
+    feature_columns,
     local_models,
     solve,
     working_sets,
@@ -253,7 +254,7 @@ def test_a_matrix_of_few_columns_is_used_again(loss, monkeypatch):
     found = WorkingSets(tol=1e-9).solve(problem)
     assert 0 < len(computed) < found.n_iter
     assert found.gap <= 1e-9 * found.objective
-    monkeypatch.setattr(working_sets, "SAME_CURVATURE", 0.0)
+    monkeypatch.setattr(working_sets, "LEAST_GAIN", 0.0)
     other = WorkingSets(tol=1e-9).solve(problem)
     np.testing.assert_allclose(found.theta, other.theta, atol=1e-4)
 
@@ -276,8 +277,7 @@ def test_the_last_step_computes_a_matrix_of_its_own(monkeypatch):
 
     monkeypatch.setattr(local_models.FullGram, "at", classmethod(count))
     monkeypatch.setattr(working_sets._State, "forget_matrix", note)
-    for name in ("SAME_CURVATURE", "LEAST_GAIN"):  # else the matrix is kept
-        monkeypatch.setattr(working_sets, name, np.inf)
+    monkeypatch.setattr(working_sets, "LEAST_GAIN", np.inf)  # the matrix is kept
     found = WorkingSets(tol=1e-13).solve(problem, exact.theta + 1e-4)
     assert events[-2:] == ["last step", "matrix"]
     np.testing.assert_allclose(found.theta, exact.theta, atol=1e-12)
@@ -301,6 +301,38 @@ def test_a_matrix_is_used_again_for_weighted_collinear_columns(loss, dtype):
     found = WorkingSets(tol=tol).solve(problem, before.theta, memory)
     assert found.gap <= max(1e-6, 2 * tol) * found.objective
     assert found.objective == pytest.approx(problem.objective(found.theta), rel=100 * tol)
+
+
+@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+def test_large_copies_of_columns_are_rounded_and_the_solution_is_not(convert, c, monkeypatch):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 300))
+    X[:, 1] = 1e9 + X[:, 2]  # of which single precision leaves nothing
+    y = (X[:, 5:60].sum(axis=1) + rng.normal(size=150) > 0).astype(int)
+    y += rng.integers(0, c - 1, 150) if c > 2 else 0
+    problem = Problem(
+        convert(X), make_risk("immax", c, y, np.full(150, 1 / 150)), 0.01, omega=L1Norm()
+    )
+    expected = solve(problem, tol=1e-8, polish=False)
+    taken = []
+    original = feature_columns.copy_dtype
+
+    def copy_dtype(X, n_columns):
+        taken.append(original(X, n_columns))
+        return taken[-1]
+
+    monkeypatch.setattr(feature_columns, "copy_dtype", copy_dtype)
+    monkeypatch.setattr(feature_columns, "ROUNDED_ENTRIES", 1000)
+    monkeypatch.setattr(feature_columns, "ROUNDED_SHARE", 0.1)
+    monkeypatch.setattr(working_sets, "MAX_GRAM", 20)
+    monkeypatch.setattr(working_sets, "MAX_SLOW_GRAM", 20)
+    found = solve(problem, tol=1e-8, polish=False)
+    assert np.float32 in taken
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=2e-8)
+    assert found.objective == pytest.approx(problem.objective(found.theta), rel=1e-12)
 
 
 def test_a_memory_of_other_features_is_not_used():

@@ -40,7 +40,7 @@ def column_step(model: LocalModel, tol: float) -> Step:
             if sweep == 0 and a == 0:
                 slopes = np.zeros(n)
             else:
-                bent = model.curvature.product(moved.astype(model.columns.X.dtype, copy=False))
+                bent = model.curvature.product(moved.astype(model.columns.source.dtype, copy=False))
                 slopes = bent[:, a].astype(np.float64)
             change, moved_by, left = own.descend(z, slopes, tol)
             worst, reached = max(worst, moved_by), reached and left <= tol

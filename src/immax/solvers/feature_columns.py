@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features
 from immax.solvers.selections import Selection
 
-__all__ = ["FeatureColumns", "take_columns"]
+__all__ = ["FeatureColumns", "copy_dtype", "take_columns"]
 
 BLOCK_ENTRIES = 2**17
 CSC_ENTRIES = 2**18  # of a block of rows of which columns are taken
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
+ROUNDED_ENTRIES = 2**20  # copies with more are in single precision, if they hold
+ROUNDED_SHARE = 0.5  # of the features, or more
+LARGEST = 1e30  # number in them
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,8 @@ class FeatureColumns:
     Attributes
     ----------
     X : ndarray or CSC matrix of shape (n, p)
-        The columns.
+        The columns. Copies of most of a large matrix are in single precision, to take half of its
+        memory at most: that is enough for a model of the risk, whose minimiser is a step.
     numbers : ndarray of int, shape (p,)
         Which features they are, in any order.
     source : ndarray or CSR matrix of shape (n, d)
@@ -45,6 +51,11 @@ class FeatureColumns:
     def is_sparse(self) -> bool:
         """Whether the columns are a sparse matrix."""
         return bool(sparse.issparse(self.X))
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the columns have a lower precision than the features."""
+        return bool(self.X.dtype != self.source.dtype)
 
     @cached_property
     def flat(self) -> tuple[Array, Array, Array]:
@@ -113,7 +124,7 @@ class FeatureColumns:
         return W
 
     def scores(self, W: Array) -> Array:
-        """Return the scores ``X W^T``.
+        """Return the scores ``X W^T``, in the precision of the features.
 
         Parameters
         ----------
@@ -125,12 +136,17 @@ class FeatureColumns:
         ndarray of shape (n, k)
             In Fortran order.
         """
-        W = W.astype(self.X.dtype, copy=False)
+        X = self.X
+        if self.is_rounded:
+            X, part = self.source, W
+            W = np.zeros((W.shape[0], X.shape[1]))
+            W[:, self.numbers] = part
+        W = W.astype(X.dtype, copy=False)
         if W.shape[0] == 1:
-            return np.asarray(self.X @ W[0])[:, None]
+            return np.asarray(X @ W[0])[:, None]
         if self.is_sparse:
-            return np.asfortranarray(self.X @ W.T)
-        return np.asarray((W @ self.X.T).T)
+            return np.asfortranarray(X @ W.T)
+        return np.asarray((W @ X.T).T)
 
     def pull_back(self, residuals: Array) -> Array:
         """Return the gradient in W of ``sum_ij residuals_ij scores_ij``.
@@ -144,11 +160,14 @@ class FeatureColumns:
         -------
         ndarray of shape (k, p)
         """
+        X = self.source if self.is_rounded else self.X
         if residuals.shape[1] == 1:
-            return np.asarray(self.X.T @ np.ascontiguousarray(residuals[:, 0]))[None, :]
-        if self.is_sparse:
-            return np.asarray(self.X.T @ np.ascontiguousarray(residuals)).T
-        return np.asarray(residuals.T @ self.X)
+            gradient = np.asarray(X.T @ np.ascontiguousarray(residuals[:, 0]))[None, :]
+        elif self.is_sparse:
+            gradient = np.asarray(X.T @ np.ascontiguousarray(residuals)).T
+        else:
+            gradient = np.asarray(residuals.T @ X)
+        return gradient[:, self.numbers] if self.is_rounded else gradient
 
     @cached_property
     def squares(self) -> Array:
@@ -200,7 +219,11 @@ class FeatureColumns:
 
 
 def take_columns(
-    X: Features, numbers: Array, in_order: str, known: FeatureColumns | None = None
+    X: Features,
+    numbers: Array,
+    in_order: str,
+    known: FeatureColumns | None = None,
+    may_round: bool = True,
 ) -> FeatureColumns:
     """Return columns of the features that include some; all of them are not copied if X is dense.
 
@@ -215,23 +238,51 @@ def take_columns(
     known : FeatureColumns, optional
         Columns that have been taken from X before. Dense copies in Fortran order are extended by
         what they lack.
+    may_round : bool, default=True
+        Whether large copies may be in single precision.
 
     Returns
     -------
     FeatureColumns
     """
     every = numbers.size == X.shape[1]
+    if not sparse.issparse(X):
+        if in_order == "F" and X.flags.f_contiguous:
+            return FeatureColumns(X, np.arange(X.shape[1]), X)
+        if in_order != "F":
+            return FeatureColumns(X if every else X[:, numbers], numbers, X)
+    dtype = copy_dtype(X, numbers.size) if may_round else X.dtype
     if sparse.issparse(X):
-        taken = sparse.csc_matrix(X) if every else _csc_columns(X, numbers)
+        plain = every and dtype == X.dtype
+        taken = sparse.csc_matrix(X) if plain else _csc_columns(X, numbers, dtype)
         return FeatureColumns(taken, numbers, X)
-    if in_order == "F" and X.flags.f_contiguous:
-        return FeatureColumns(X, np.arange(X.shape[1]), X)
-    if in_order != "F":
-        return FeatureColumns(X if every else X[:, numbers], numbers, X)
     if known is None or known.room is None:
-        room = np.empty(X.shape, dtype=X.dtype, order="F")
+        room = np.empty(X.shape, dtype=dtype, order="F")
         known = FeatureColumns(room[:, :0], numbers[:0], X, room)
     return _extended(known, np.setdiff1d(numbers, known.numbers, assume_unique=True))
+
+
+def copy_dtype(X: Features, n_columns: int) -> np.dtype[Any]:
+    """Return the precision of a copy of some columns.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        The features.
+    n_columns : int
+        How many of their columns are copied.
+
+    Returns
+    -------
+    numpy.dtype
+        That of X, or single precision for most of a large matrix.
+    """
+    entries = X.data if sparse.issparse(X) else X
+    share = n_columns / max(X.shape[1], 1)
+    if entries.size * share < ROUNDED_ENTRIES or share < ROUNDED_SHARE:
+        return np.dtype(X.dtype)
+    largest = max(float(entries.max()), -float(entries.min()))
+    return np.dtype(np.float32 if largest < LARGEST else X.dtype)
 
 
 def _extended(known: FeatureColumns, missing: Array) -> FeatureColumns:
@@ -247,7 +298,7 @@ def _extended(known: FeatureColumns, missing: Array) -> FeatureColumns:
     return FeatureColumns(room[:, :last], np.concatenate([known.numbers, missing]), X, room)
 
 
-def _csc_columns(X: Features, numbers: Array) -> Features:
+def _csc_columns(X: Features, numbers: Array, dtype: DTypeLike) -> Features:
     """Return columns of a CSR matrix in the CSC format, with no copy of all of them between."""
     n, d = X.shape
     step = int(n / (1 + X.nnz / CSC_ENTRIES)) + 1
@@ -257,7 +308,7 @@ def _csc_columns(X: Features, numbers: Array) -> Features:
         inside = X.indices[X.indptr[rows.start] : X.indptr[rows.stop]]
         sizes += np.bincount(inside, minlength=d)
     indptr = np.concatenate([[0], np.cumsum(sizes[numbers])])
-    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], X.dtype)
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
     place = indptr[:-1].copy()
     for rows in blocks:
         part = X[rows][:, numbers].tocsc()

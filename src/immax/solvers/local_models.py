@@ -103,28 +103,6 @@ class FullGram:
         matrix[inside, inside] -= np.outer(along, along) / expected
         return replace(self, matrix=matrix)
 
-    def is_near(self, columns: FeatureColumns, curvature: Curvature, share: float) -> bool:
-        """Return whether the curvature of these columns differs by at most this share of it.
-
-        Parameters
-        ----------
-        columns : FeatureColumns
-            The columns; False is returned if they are not those of the matrix.
-        curvature : Curvature
-            The curvature to compare.
-        share : float
-            The largest difference, relative to the curvature of the matrix.
-
-        Returns
-        -------
-        bool
-        """
-        if columns.X is not self.columns.X:
-            return False
-        mine = self.curvature.block(0, 0)
-        change = np.abs(curvature.block(0, 0) - mine).sum(dtype=np.float64)
-        return bool(change <= share * mine.sum(dtype=np.float64))
-
 
 @dataclass(frozen=True)
 class LocalModel:

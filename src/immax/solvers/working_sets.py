@@ -16,7 +16,7 @@ from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.column_descent import column_step
 from immax.solvers.duality import dual_bound
-from immax.solvers.feature_columns import FeatureColumns, take_columns
+from immax.solvers.feature_columns import FeatureColumns, copy_dtype, take_columns
 from immax.solvers.gap import reachable_tol
 from immax.solvers.local_models import (
     FullGram,
@@ -44,8 +44,8 @@ MAX_SLOW_GRAM = 1500  # likewise where columns are correlated, and descent over 
 FEW = 40  # coefficients, for which the matrix is the best way also with sparse features
 FEW_COLUMNS = 200  # dense features of which none is worth leaving out
 MOST_COLUMNS = 0.8  # share of them in a working set, from which their whole matrix is computed
-SAME_CURVATURE = 0.3  # share of change below which their matrix is corrected and used again
-LEAST_GAIN = 0.3  # of the largest violation after a step with that matrix, or it is computed anew
+LEAST_GAIN = 0.5  # of the largest violation after a step with that matrix, or it is computed anew
+FLAT = 0.01  # of the tolerance, that the slopes of the biases may amount to
 MAX_REDUCTIONS = 40
 POLISHED = 1e-12  # tolerances of fits to the full precision of the arithmetic
 LEAST_DAMPING = 1e-9
@@ -92,10 +92,10 @@ class WorkingSets(Solver[SmoothRisk]):
     ) -> Solution:
         if start is None:
             start = sampled_start(problem, self)
-        state = _State(problem, start, memory)
+        tol = _sensible_tol(self.tol, problem)
+        state = _State(problem, start, tol, memory)
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
         convex = problem.risk.convex
-        tol = _sensible_tol(self.tol, problem)
         eps = float(np.finfo(problem.dtype).eps)
         gap, dual, stalled, n_iter = np.inf, -np.inf, 0, 0
         size = FIRST_BLOCKS if blocks.by_column or not has_numba() else FIRST_COLUMNS
@@ -123,7 +123,10 @@ class WorkingSets(Solver[SmoothRisk]):
             if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
                 break
             if stalled:
-                state.forget_matrix()  # an old one may be too far off for columns of large numbers
+                # Those of an earlier step, or rounded, may be too far off for columns of large
+                # numbers.
+                state.forget_matrix()
+                state.round_no_columns()
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
             chosen = most_violating(violations, live, size)
@@ -203,9 +206,10 @@ class _State:
     """Parameters, their scores, and what is known there."""
 
     def __init__(
-        self, problem: Problem[SmoothRisk], theta: Array, memory: Memory | None = None
+        self, problem: Problem[SmoothRisk], theta: Array, tol: float, memory: Memory | None
     ) -> None:
         self.problem = problem
+        self._tol = tol
         self._memory = Memory() if memory is None else memory
         self._remembers = memory is not None
         self.theta = np.array(theta, dtype=problem.dtype)
@@ -221,6 +225,7 @@ class _State:
         if self._memory.columns is not None and self._memory.columns.source is not problem.X:
             self._memory.columns = self._memory.full_gram = None
         self._damping = LEAST_DAMPING
+        self._may_round = True
         self._few = problem.X.shape[1] <= FEW_COLUMNS and not problem.is_sparse
         self._last_worst = np.inf
         self._columns_are_slow = False  # whether descent over columns has taken too many passes
@@ -240,7 +245,8 @@ class _State:
             return last.gradient
         if self.problem.fit_intercept:
             known = self.risk_value, self.residuals
-            settled = best_biases(self.problem.risk, self.scores, known=known)
+            flat = FLAT * self._tol * abs(self.risk_value) / (1 + np.abs(self.theta[:, -1]).max())
+            settled = best_biases(self.problem.risk, self.scores, flat=flat, known=known)
             self.theta[:, -1] += settled.biases
             self.scores, self.risk_value = settled.scores, settled.value
             self.residuals = settled.residuals
@@ -267,6 +273,12 @@ class _State:
         """Leave what is known of the last settled point to problems that start there."""
         if self._remembers:
             self._memory.settled = self._settled
+
+    def round_no_columns(self) -> None:
+        """Let copies of columns have the precision of the features from now on."""
+        self._may_round = False
+        if self._memory.columns is not None and self._memory.columns.is_rounded:
+            self._memory.columns = None
 
     def forget_matrix(self) -> None:
         """Let the next step compute the matrix of its model."""
@@ -326,10 +338,18 @@ class _State:
             # In rows all of the features need no copy.
             copied = order == "K" and numbers.size == d and known.X is not whole
             fits = fits and not copied and (order == "K" or known.X.flags.f_contiguous)
+            # Gram matrices are worth full precision, and steps with them few columns.
+            fits = fits and not (order == "K" and known.is_rounded)
         if known is None or not fits:
+            if known is not None and known.room is not None:
+                numbers = np.union1d(numbers, known.numbers)
+                if self._may_round and copy_dtype(whole, numbers.size) != known.X.dtype:
+                    known = self._memory.columns = None
             if known is not None and (order == "K" or known.room is None):
                 known = self._memory.columns = None  # releases the memory before more is taken
-            known = self._memory.columns = take_columns(whole, numbers, order, known)
+            known = self._memory.columns = take_columns(
+                whole, numbers, order, known, self._may_round
+            )
         return known
 
     def _curvature(self) -> Curvature:
@@ -340,10 +360,10 @@ class _State:
         factor = 1 if self.problem.risk.n_outputs == 1 else 2
         return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
 
-    def _update_gram(
-        self, columns: FeatureColumns, curvature: Curvature, selection: Selection, worst: float
+    def _full_gram(
+        self, columns: FeatureColumns, selection: Selection, worst: float
     ) -> FullGram | None:
-        """Return the matrix of a few columns, of an earlier step if that is near enough.
+        """Return the matrix of few columns, that of an earlier step if steps with it are good.
 
         A matrix of all rows costs many products with them, and steps with one that is nearly right
         are nearly as good.
@@ -354,19 +374,19 @@ class _State:
         if not (few_left_out or self._remembers):
             return None
         known, gained = self._memory.full_gram, worst <= LEAST_GAIN * self._last_worst
-        if known is None or not gained or not known.is_near(columns, curvature, SAME_CURVATURE):
-            known = FullGram.at(columns, curvature)
+        if known is None or not gained or known.columns.X is not columns.X:
+            known = FullGram.at(columns, self._curvature())
         self._memory.full_gram, self._last_worst = known, worst
         return known
 
     def _model_step(
         self, columns: FeatureColumns, selection: Selection, z: Array, gradient: Array, worst: float
     ) -> Step:
-        risk, curvature = self.problem.risk, self._curvature()
-        full = self._update_gram(columns, curvature, selection, worst)
+        risk = self.problem.risk
+        full = self._full_gram(columns, selection, worst)
         model = LocalModel(
             columns,
-            curvature if full is None else full.curvature,
+            self._curvature() if full is None else full.curvature,
             selection,
             z,
             gradient,
