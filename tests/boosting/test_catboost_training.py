@@ -12,6 +12,7 @@ from immax.boosting.catboost_training import (
     catboost_objective,
     choose_learning_rate,
 )
+from immax.boosting.derivatives import SampleDerivatives
 from immax.boosting.description import Description
 from immax.boosting.eval_metrics import find_metrics
 from immax.boosting.loss import BoostingLoss
@@ -114,3 +115,23 @@ def test_objectives_are_minus_the_loss(c):
         gradient, hessian = own.calc_ders_multi(h, 1.0, 1.0)
         np.testing.assert_allclose(gradient, numeric, rtol=1e-4)
         assert np.shape(list(hessian)) == (c, c)
+
+
+def test_a_hessian_comes_with_the_gradient_where_that_of_the_sample_before_was_used(monkeypatch):
+    own, h = catboost_objective(loss_of(3)), np.array([0.3, -1.0, 2.0])
+    calls = []
+    both = SampleDerivatives.gradient_hessian
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return both(*arguments)
+
+    monkeypatch.setattr(SampleDerivatives, "gradient_hessian", counted)
+    seen = []
+    for n_before, uses in ((0, True), (1, True), (1, False), (0, False), (0, True)):
+        calls.clear()
+        gradient, hessian = own.calc_ders_multi(h, 1.0, 2.0)
+        assert len(calls) == n_before
+        seen.append((gradient, list(hessian)) if uses else (gradient, seen[0][1]))
+        assert len(calls) == max(n_before, uses)
+    assert all(pair == seen[0] for pair in seen)

@@ -1,9 +1,12 @@
 """Checks of margins and tables."""
 
+import gc
+
 import pytest
 import torch
 
-from immax.torch.column_checks import check_margins, check_table
+from immax.torch import column_checks
+from immax.torch.column_checks import check_margins, check_table, known_to_be_valid
 from immax.torch.table import COLUMNS, Table
 
 LOGITS = torch.zeros(4, 3)
@@ -19,6 +22,29 @@ def test_margins_of_one_are_known(dtype):
     assert not check_margins(torch.tensor([1, 2, 1], dtype=dtype), LOGITS)
     with pytest.raises(ValueError, match=r"rho\[1\] is -2.0; it must be a positive, finite number"):
         check_margins(torch.tensor([1, -2, 1], dtype=dtype), LOGITS)
+
+
+def test_any_number_of_columns_is_remembered_as_long_as_they_live():
+    gc.collect()
+    before = len(column_checks._checked)
+    columns = [torch.tensor([1.0, 2.0, 3.0 + k]) for k in range(200)]
+    for rho in columns:
+        check_margins(rho, LOGITS)
+    assert all(known_to_be_valid(rho, 3) for rho in columns)
+    del columns, rho
+    gc.collect()
+    assert len(column_checks._checked) == before
+
+
+def test_a_new_column_in_the_place_of_an_old_one_is_checked():
+    for value in (2.0, -2.0, 3.0, -3.0) * 20:
+        rho = torch.tensor([value, 1.0, 1.0])
+        if value > 0:
+            check_margins(rho, LOGITS)
+        else:
+            assert not known_to_be_valid(rho, 3)
+            with pytest.raises(ValueError, match="must be a positive"):
+                check_margins(rho, LOGITS)
 
 
 def test_every_way_to_edit_a_tensor_is_noticed():

@@ -109,32 +109,32 @@ class _TwoClassObjective:
 
 
 class _Objective:
-    """The objective for three classes or more, which CatBoost evaluates for single samples."""
+    """The objective for three classes or more, which CatBoost evaluates for single samples.
+
+    CatBoost does not say whether it will use a Hessian, but uses those of all samples in turn or
+    of none, so that the sample before tells.
+    """
 
     def __init__(self, loss: BoostingLoss) -> None:
         self._derivatives = SampleDerivatives(loss.spec)
+        self._uses_hessians = False
 
     def calc_ders_multi(
         self, approxes: ArrayLike, target: float, weight: float
-    ) -> tuple[list[float], _LazyHessian]:
-        scores, label = np.asarray(approxes), int(target)
-        gradient = self._derivatives.gradient(scores, label, weight)
-        return gradient, _LazyHessian(self._derivatives, scores, label, weight)
+    ) -> tuple[list[float], Iterator[list[float]]]:
+        sample = np.asarray(approxes), int(target), weight
+        if not self._uses_hessians:
+            return self._derivatives.gradient(*sample), self._hessian(sample)
+        self._uses_hessians = False  # until this one is used
+        gradient, rows = self._derivatives.gradient_hessian(*sample)
+        return gradient, self._hessian(sample, rows)
 
-
-class _LazyHessian:
-    """A Hessian that is computed on iteration: CatBoost does not always use it."""
-
-    __slots__ = ("_derivatives", "_scores", "_target", "_weight")
-
-    def __init__(
-        self, derivatives: SampleDerivatives, scores: Array, target: int, weight: float
-    ) -> None:
-        self._derivatives, self._scores = derivatives, scores
-        self._target, self._weight = target, weight
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(self._derivatives.hessian(self._scores, self._target, self._weight))
+    def _hessian(
+        self, sample: tuple[Array, int, float], rows: list[list[float]] | None = None
+    ) -> Iterator[list[float]]:
+        """Yield the rows of the Hessian; nothing here runs before the first is asked for."""
+        self._uses_hessians = True
+        yield from self._derivatives.gradient_hessian(*sample)[1] if rows is None else rows
 
 
 def catboost_metric(metric: Metric, description: Description) -> object:

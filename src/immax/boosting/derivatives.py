@@ -92,8 +92,10 @@ class SampleDerivatives:
         self._fill(scores, target, weight, *self._table, out, self._no_hessian)
         return out.tolist()
 
-    def hessian(self, scores: Array, target: int, weight: float) -> list[list[float]]:
-        """Return the upper triangle of the Hessian of minus the loss of a sample.
+    def gradient_hessian(
+        self, scores: Array, target: int, weight: float
+    ) -> tuple[list[float], list[list[float]]]:
+        """Return the gradient and the upper triangle of the Hessian of minus the loss of a sample.
 
         Parameters
         ----------
@@ -106,15 +108,17 @@ class SampleDerivatives:
 
         Returns
         -------
-        list of list of float
+        gradient : list of float
+        hessian : list of list of float
             All rows, with zeros below the diagonal.
         """
         if self._fill is None:
             total = self._kernel(target).curvature(scores[None]).total()
-            return np.triu(-weight * total).tolist()
-        out = np.zeros((self._size, self._size))
-        self._fill(scores, target, weight, *self._table, np.empty(self._size), out)
-        return out.tolist()
+            hessian = np.triu(-weight * total).tolist()
+            return self.gradient(scores, target, weight), hessian
+        out, triangle = np.empty(self._size), np.zeros((self._size, self._size))
+        self._fill(scores, target, weight, *self._table, out, triangle)
+        return out.tolist(), triangle.tolist()
 
     def _kernel(self, target: int) -> SoftmaxKernel:
         return SoftmaxKernel(self._spec, np.array([target]))

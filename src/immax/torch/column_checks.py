@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from typing import NamedTuple
+from weakref import ref
 
 import torch
 from torch import Tensor
@@ -24,19 +25,29 @@ NUMBERS = (
     ("weight", NOT_NEGATIVE),
 )
 
-MOST_CHECKED = 64  # columns that are remembered
-
 
 class _Checked(NamedTuple):
     """A valid column at a version; ``ones`` of its kind if it holds nothing else."""
 
-    column: Tensor
+    column: ref[Tensor]
     version: int
     length: int
     ones: Tensor | None
 
 
-_checked: dict[tuple[int, str], _Checked] = {}
+_checked: dict[tuple[int, str], _Checked] = {}  # as long as the columns live
+
+
+def _remember(column: Tensor, domain: str, ones: Tensor | None) -> None:
+    """Note that a column is valid."""
+    key = id(column), domain
+
+    def forget(dead: ref[Tensor]) -> None:
+        known = _checked.get(key)
+        if known is not None and known.column is dead:
+            del _checked[key]
+
+    _checked[key] = _Checked(ref(column, forget), column._version, len(column), ones)
 
 
 def _is_in(domain: str, lowest: float, highest: float) -> bool:
@@ -65,9 +76,7 @@ def _check_values(column: Tensor, name: str, domain: str) -> bool:
         raise ValueError(f"{name}[{k}] is {values[k]}; it must be {domain}")
     ones = torch.ones_like(plain) if lowest == highest == 1 else None
     if not column.requires_grad and not column.is_inference():  # the others have no version
-        if len(_checked) >= MOST_CHECKED:
-            _checked.clear()
-        _checked[id(column), domain] = _Checked(column, column._version, len(column), ones)
+        _remember(column, domain, ones)
     return ones is not None
 
 
@@ -87,7 +96,7 @@ def known_to_be_valid(margins: Tensor, length: int) -> bool:
     checked = _checked.get((id(margins), POSITIVE))
     return (
         checked is not None
-        and checked.column is margins
+        and checked.column() is margins
         and checked.version == margins._version
         and checked.length == length
         and checked.ones is None
@@ -164,7 +173,7 @@ def check_table(
         checked = None if traced else _checked.get((id(column), domain))
         if (
             checked is not None
-            and checked.column is column
+            and checked.column() is column
             and checked.version == column._version
             and checked.length == n_classes
             and logits.is_cpu
