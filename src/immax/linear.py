@@ -131,6 +131,9 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         The nonzero coefficients of ``coef_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, if X had them
+    preparation_ : Pipeline
+        After a fit to a file or folder: the fitted preprocessing of its columns, whose features
+        ``coef_`` is for. ``predict`` and the like then take data frames and paths.
 
     References
     ----------
@@ -215,10 +218,10 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
             )
 
     def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:
-        from immax.distributed.local_copies import fit_files
-        from immax.distributed.streaming import StreamIMMAXClassifier
+        from immax.distributed.parted_classifiers import PartedIMMAX
+        from immax.tabular.table_fits import fit_table
 
-        fit_files(self, StreamIMMAXClassifier, path, target, sample_weight)
+        fit_table(self, PartedIMMAX, path, target, sample_weight)
         return self
 
     def _why_no_proba(self) -> str | None:

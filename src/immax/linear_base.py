@@ -109,6 +109,7 @@ class LinearClassifier(
     coef_: Array
     intercept_: Array
     n_features_used_: int
+    preparation_: Any  # of models that were fitted to a file or folder
 
     @abstractmethod
     def _make_loss(self, data: TrainingData) -> L:
@@ -158,8 +159,10 @@ class LinearClassifier(
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d), or path
             Features; float32 stays float32 during the fit. IMMAXClassifier also takes the path of
-            a Parquet file or folder, which may be larger than memory; see
-            ``immax.distributed.StreamIMMAXClassifier``.
+            a Parquet file or folder, which may be larger than memory. Its columns are prepared
+            like those of ``immax fit``: missing values are imputed, categories encoded, and
+            numbers scaled. ``immax.distributed.StreamIMMAXClassifier`` takes columns of numbers
+            as they are.
         y : array-like of shape (n,) or str
             Labels of any kind, two classes or more; in files, the name of their column.
         sample_weight : array-like of shape (n,) or str, optional
@@ -228,6 +231,8 @@ class LinearClassifier(
         """
         for name, value in self._attributes(classes, loss, solution.theta, n_features).items():
             setattr(self, name, value)
+        if hasattr(self, "preparation_"):  # of an earlier fit
+            del self.preparation_
         self.objective_ = solution.objective
         self.gap_ = solution.gap
         self.n_iter_ = solution.n_iter
@@ -311,8 +316,9 @@ class LinearClassifier(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Features.
+        X : {array-like, sparse matrix, data frame} of shape (n, d), or path
+            Features. A model that was fitted to a file or folder takes data frames with the same
+            columns, and paths.
 
         Returns
         -------
@@ -320,10 +326,32 @@ class LinearClassifier(
             For two classes the score of ``classes_[1]``, else a score for each class.
         """
         check_is_fitted(self)
-        check_no_path(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        if is_path(X) and hasattr(self, "preparation_"):
+            from immax.tabular.table_fits import score_table
+
+            return score_table(self, X)
+        X = self.features(X, FLOATS)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def features(self, X: Features, dtype: Any) -> Features:
+        """Return the features that ``coef_`` is for: X itself, unless a table was prepared.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            What predictions are for.
+        dtype : dtype or list of dtype
+            Of the result; of a list, the first is used for what is of none of them.
+
+        Returns
+        -------
+        {ndarray, CSR matrix} of shape (n, coef_.shape[1])
+        """
+        check_no_path(X)
+        if hasattr(self, "preparation_"):
+            return np.asarray(self.preparation_.transform(X), dtype=np.float64)
+        return validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)
 
     def predict(self, X: Features) -> Array:
         """Predict labels by ``rule``; ties go to the highest class.

@@ -67,7 +67,7 @@ def test_names_of_folders_are_columns(tmp_path):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["y=0/k=p", "y=1/k=q"], "the folders k=… hold '[pq]', not numbers: immax fit"),
+        (["y=0/k=p", "y=1/k=q"], "the folders k=… hold '[pq]', not numbers: IMMAXClassifier"),
         (["y=0/k=1", "y=1/k=__HIVE_DEFAULT_PARTITION__"], "the folders k=… hold a missing value"),
         (["y=0/k=1", "y=1"], "have different columns"),
         (["y=0/a=1", "y=1/a=2"], "the column 'a' is in .*x.parquet, and in the name of its folder"),

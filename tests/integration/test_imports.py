@@ -48,10 +48,11 @@ LAYERS = (
 )
 LEVELS = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 EXCEPTIONS = {
-    ("immax.linear", "immax.distributed.local_copies"): "a fit to files streams them",
-    ("immax.linear", "immax.distributed.streaming"): "a fit to files streams them",
-    ("immax.search.classifier", "immax.distributed.local_copies"): "so does a search",
-    ("immax.search.classifier", "immax.distributed.streaming"): "so does a search",
+    ("immax.linear", "immax.distributed.parted_classifiers"): "a fit to files streams them",
+    ("immax.linear", "immax.tabular.table_fits"): "a fit to files prepares their columns",
+    ("immax.linear_base", "immax.tabular.table_fits"): "so do predictions for files",
+    ("immax.search.classifier", "immax.distributed.parted_search"): "a search streams files",
+    ("immax.search.classifier", "immax.tabular.table_fits"): "and prepares their columns",
     ("immax.search.base", "immax.plots.search"): "MarginSearch.plot draws when it is called",
     ("immax.theory.certificates", "immax.plots.bound_curve"): "so does Certificate.plot",
 }

@@ -87,8 +87,9 @@ def describe_model(file: ModelFile, table: Path | None = None) -> ModelDescripti
             description["threshold"] = float(rho[1] / (rho[0] + rho[1]))
     if file.about.get("counts"):
         _add_counts(description, np.array(file.about["counts"], dtype=np.float64), total)
-    if hasattr(estimator, "coef_") and steps:
-        names = file.model[:-1].get_feature_names_out()
+    preparation = getattr(estimator, "preparation_", file.model[:-1] if steps else None)
+    if hasattr(estimator, "coef_") and preparation is not None:
+        names = preparation.get_feature_names_out()
         description["coefficients"] = {
             str(name): column.tolist()
             for name, column in zip(names, np.asarray(estimator.coef_).T, strict=True)

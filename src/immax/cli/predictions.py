@@ -253,7 +253,7 @@ def as_model_input(file: ModelFile, X: DataFrame) -> DataFrame | Array:
 
 def _typed_columns(file: ModelFile) -> TypedColumns | None:
     """Return the first step of a pipeline that ``prepare`` made."""
-    steps = getattr(file.model, "steps", None)
+    steps = getattr(getattr(file.model, "preparation_", file.model), "steps", None)
     first = steps[0][1] if steps else None
     return first if isinstance(first, TypedColumns) else None
 

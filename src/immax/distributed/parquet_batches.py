@@ -12,6 +12,7 @@ import numpy as np
 from immax.arrays import Array
 from immax.distributed.parquet_files import (
     NEEDS_PYARROW,
+    check_column_names,
     data_columns,
     find_clashes,
     folder_values,
@@ -113,7 +114,8 @@ class ParquetBatches:
         column = batch.column(name)
         if column.null_count:
             raise ValueError(
-                f"the column {name!r} has missing values: fill them, or use immax fit, which does"
+                f"the column {name!r} has missing values: fill them, or use "
+                "IMMAXClassifier().fit(path, target), which does"
             )
         return np.asarray(column.to_numpy(zero_copy_only=False))
 
@@ -141,13 +143,7 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
     TypeError
         If a column is not given by its name.
     """
-    for given, name in (("y", target), ("sample_weight", sample_weight)):
-        if not isinstance(name, str) and (given == "y" or name is not None):
-            raise TypeError(
-                f"{given} must be the name of a column of {path}; got {type(name).__name__}"
-            )
-    if sample_weight == target:
-        raise WrongCall(f"y and sample_weight must be different columns; got {target!r} for both")
+    check_column_names(path, target, sample_weight)
     files = list_parquet_files(path)
     schemas = _read_schemas(files)
     folder = Path(path)
@@ -172,8 +168,8 @@ def open_batches(path: str | Path, target: str, sample_weight: str | None = None
             kind = schema.field(name).type
             if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
                 raise WrongCall(
-                    f"the column {name!r} of {file} holds {kind}, not numbers: immax fit prepares "
-                    "tables with categories and dates"
+                    f"the column {name!r} of {file} holds {kind}, not numbers: "
+                    "IMMAXClassifier().fit(path, target) prepares categories and dates"
                 )
             single = single and types.is_float32(kind)
     return ParquetBatches(tuple(files), features, target, sample_weight, single, added)
@@ -225,8 +221,8 @@ def _read_folder_values(
         if None in by_text or (bad and name != target):
             shown = "a missing value" if None in by_text else repr(bad[0])
             raise WrongCall(
-                f"the folders {name}=… hold {shown}, not numbers: immax fit prepares tables with "
-                "categories and missing values"
+                f"the folders {name}=… hold {shown}, not numbers: "
+                "IMMAXClassifier().fit(path, target) prepares categories and missing values"
             )
     return {
         file: {name: read[name][text] for name, text in own.items()} for file, own in texts.items()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEEDS_PYARROW",
+    "check_column_names",
     "count_rows",
     "data_columns",
     "decoded_bytes",
@@ -65,6 +66,34 @@ def list_parquet_files(path: str | Path) -> list[Path]:
     if not files:
         raise WrongCall(f"the folder {folder} holds no Parquet files")
     return files
+
+
+def check_column_names(path: object, target: object, sample_weight: object = None) -> None:
+    """Raise an error unless labels and weights are given by the names of two columns.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder of the columns.
+    target : str
+        The column of the labels.
+    sample_weight : str, optional
+        The column of the sample weights.
+
+    Raises
+    ------
+    TypeError
+        If something else than a name is given.
+    WrongCall
+        If both are the same column.
+    """
+    for given, name in (("y", target), ("sample_weight", sample_weight)):
+        if not isinstance(name, str) and (given == "y" or name is not None):
+            raise TypeError(
+                f"{given} must be the name of a column of {path}; got {type(name).__name__}"
+            )
+    if sample_weight == target:
+        raise WrongCall(f"y and sample_weight must be different columns; got {target!r} for both")
 
 
 def data_columns(names: Sequence[str]) -> dict[int, str]:

@@ -85,7 +85,8 @@ def unfold(model: Any) -> tuple[list[Any], Any]:
     if isinstance(model, (FixedThresholdClassifier, TunedThresholdClassifierCV)):
         steps, last = unfold(getattr(model, "estimator_", model.estimator))
         return steps, _thresholded(last, model)
-    return [], model
+    preparation = getattr(model, "preparation_", None)  # of a fit to a file or folder
+    return [] if preparation is None else [step for _, step in preparation.steps], model
 
 
 def _thresholded(last: Any, model: Any) -> Thresholded:

@@ -161,7 +161,7 @@ class MarginSearch(
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d), or path
             Training features. IMMAXClassifierCV also takes the path of a Parquet file or folder,
-            which may be larger than memory; see ``immax.distributed.StreamIMMAXClassifierCV``.
+            which may be larger than memory; its columns are prepared as by IMMAXClassifier.
         y : array-like of shape (n,) or str
             Labels of two classes or more; in files, the name of their column.
         sample_weight : array-like of shape (n,) or str, optional

@@ -293,10 +293,10 @@ class IMMAXClassifierCV(MarginSearch):
             )
 
     def _fit_files(self, path: Any, target: Any, sample_weight: Any) -> Self:
-        from immax.distributed.local_copies import fit_files
-        from immax.distributed.streaming import StreamIMMAXClassifierCV
+        from immax.distributed.parted_search import PartedIMMAXCV
+        from immax.tabular.table_fits import fit_table
 
-        fit_files(self, StreamIMMAXClassifierCV, path, target, sample_weight)
+        fit_table(self, PartedIMMAXCV, path, target, sample_weight)
         return self
 
     def _norms(self, X: Features, weight: Array) -> Array:
@@ -319,6 +319,11 @@ class IMMAXClassifierCV(MarginSearch):
         risk = immax_risk(smooth, "auto", sample.labels, theory_margins(sample.counts), share)
         problem = Problem(X, risk, 1.0, bool(self.fit_intercept), omega)
         return factor * lam_sequence(problem, N_LAMS)
+
+    @property
+    def preparation_(self) -> Any:
+        """The preprocessing of ``best_estimator_``, where the search was fitted to a path."""
+        return self.best_estimator_.preparation_
 
     @property
     def sparse_coef_(self) -> sparse.csr_array:

@@ -21,7 +21,7 @@ from immax.tabular.cells import (
     one_array,
     series_cells,
 )
-from immax.tabular.columns import MISSING_WORDS, MIXED_DATES, Column, SchemaError
+from immax.tabular.columns import MISSING_WORDS, MIXED_DATES, Column, Schema, SchemaError
 from immax.tabular.date_formats import ISO, parse_dates
 from immax.tabular.frames import as_data_frame
 from immax.tabular.number_formats import NEEDS_ARROW, NumberFormat
@@ -81,7 +81,7 @@ def convert_frame(
     frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
         The names of its columns are compared as strings.
     columns : iterable of Column
-        The columns to convert, which must be there.
+        The columns to convert.
     remarks : Remarks, optional
         Where to note what is unusual.
 
@@ -93,9 +93,10 @@ def convert_frame(
     Raises
     ------
     SchemaError
-        If a cell is not what the schema says.
+        If a column is missing, or a cell is not what the schema says.
     """
-    frame = as_data_frame(frame)
+    frame, columns = as_data_frame(frame), tuple(columns)
+    Schema(columns).check_names(map(str, frame.columns))
     places = {str(name): place for place, name in enumerate(frame.columns)}
     cells = {column.name: series_cells(frame.iloc[:, places[column.name]]) for column in columns}
     return convert_cells(cells, columns, remarks).set_index(frame.index)

@@ -17,25 +17,25 @@ from immax.distributed.raw_parts import RawPart, read_part
 from immax.distributed.row_hashes import fold_numbers
 from immax.distributed.stream_parts import read_ahead
 from immax.errors import WrongCall
-from immax.optional import optional_import
 from immax.tabular.arrow_files import read_spread
 from immax.tabular.column_statistics import ColumnStatistics
-from immax.tabular.columns import Schema
-from immax.tabular.conversion import Remarks, convert_cells
+from immax.tabular.columns import Column, Schema
+from immax.tabular.conversion import Remarks, convert_cells, convert_column
 from immax.tabular.findings import reading_notices
+from immax.tabular.fitted_preparation import fitted_preparation
 from immax.tabular.inference import describe_cells
 from immax.tabular.labels import as_labels, describe_labels, read_labels
-from immax.tabular.number_formats import NEEDS_ARROW
-from immax.tabular.pipeline import MAX_CATEGORIES, MIN_FREQUENCY, prepare
+from immax.tabular.pipeline import prepare
 from immax.tabular.reading import check_training
 from immax.tabular.reading_options import ReadingOptions
 from immax.tabular.table_file import TableFile
 from immax.tabular.table_files import open_table
+from immax.validation import nearest
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["FoldPipelines", "StreamedTable", "open_streamed"]
+__all__ = ["FoldPipelines", "StreamedTable", "batch_rows", "open_streamed"]
 
 INFERRED_ROWS = 20_000  # from which kinds of columns are inferred
 SKETCHED_CELLS = 200_000  # of the numbers of a table whose medians are exact
@@ -78,6 +78,8 @@ class StreamedTable:
     n_rows : int
     notices : tuple of str
         What the user should know.
+    weight : str or None
+        The name of the column of the sample weights.
     """
 
     file: TableFile
@@ -85,30 +87,36 @@ class StreamedTable:
     target: str
     n_rows: int
     notices: tuple[str, ...]
+    weight: str | None = None
 
-    def batches(self) -> Iterator[tuple[DataFrame, Array]]:
-        """Yield features, converted by the schema, and labels.
+    def batches(self) -> Iterator[tuple[DataFrame, Array, Array | None]]:
+        """Yield features, converted by the schema, labels and sample weights.
 
         Yields
         ------
         X : DataFrame
         y : ndarray of shape (n,)
+        weight : ndarray of shape (n,) or None
         """
         assert self.schema.labels is not None
-        rows = max(1000, BATCH_CELLS // max(1, len(self.schema.used())))
+        rows = batch_rows(self.schema.used())
         remarks = Remarks()
         for _, cells in self.file.chunks(rows):
             own = cells.pop(self.target)
+            weight = None
+            if self.weight is not None:
+                weight = convert_column(cells.pop(self.weight), Column(self.weight, "number"))
             yield (
                 convert_cells(cells, self.schema.used(), remarks),
                 as_labels(read_labels(own, self.schema.labels)),
+                weight,
             )
 
     def _typed_batches(self) -> Iterator[tuple[DataFrame, Array, Array]]:
         """Yield columns as ``TypedColumns`` converts them, labels, and positions of rows."""
         types = prepare(self.schema)["types"].fit(None)
         begin = 0
-        for X, y in read_ahead(self.batches()):
+        for X, y, _ in read_ahead(self.batches()):
             yield types.transform(X), y, np.arange(begin, begin + len(y))
             begin += len(y)
         if not begin:
@@ -119,17 +127,6 @@ class StreamedTable:
         numbers = [*(types.numbers or []), *(types.dates or [])]
         capacity = max(LEAST_CAPACITY, SKETCHED_CELLS // max(1, len(numbers)))
         return ColumnStatistics(numbers, types.categories or [], capacity)
-
-    def _make_pipeline(self, statistics: ColumnStatistics) -> Pipeline:
-        """Return the preprocessing of rows with these statistics."""
-        pipeline = prepare(self.schema)
-        pipeline["types"].fit(None)
-        features = pipeline["features"]
-        features.fit(_representative_rows(statistics))
-        for name, fitted, columns in features.transformers_:
-            if name == "numbers":
-                _set_moments(fitted, statistics, columns)
-        return pipeline
 
     def fit_pipeline(self) -> tuple[Pipeline, dict[Any, int]]:
         """Fit the preprocessing of ``prepare`` in one pass over the table.
@@ -149,7 +146,7 @@ class StreamedTable:
             statistics.add(typed)
             labels, numbers_of_rows = np.unique(y, return_counts=True)
             counts.update(dict(zip(labels.tolist(), numbers_of_rows.tolist(), strict=True)))
-        return self._make_pipeline(statistics), dict(counts)
+        return fitted_preparation(self.schema, statistics), dict(counts)
 
     def fit_fold_pipelines(self, n_folds: int, seed: int) -> FoldPipelines:
         """Fit the preprocessing to the training part of every fold, in one pass over the table.
@@ -182,8 +179,8 @@ class StreamedTable:
             for left_out in held_out
         ]
         return FoldPipelines(
-            tuple(map(self._make_pipeline, training)),
-            self._make_pipeline(sum(held_out, start=empty)),
+            tuple(fitted_preparation(self.schema, own) for own in training),
+            fitted_preparation(self.schema, sum(held_out, start=empty)),
             classes,
             np.concatenate(codes),
         )
@@ -200,12 +197,31 @@ class StreamedTable:
         ------
         RawPart
         """
-        for number, (X, y) in enumerate(self.batches()):
-            yield read_part(number, np.asarray(pipeline.transform(X), dtype=np.float64), y)
+        for number, (X, y, weight) in enumerate(self.batches()):
+            features = np.asarray(pipeline.transform(X), dtype=np.float64)
+            yield read_part(number, features, y, weight)
+
+
+def batch_rows(columns: Sequence[Column]) -> int:
+    """Return the number of rows to read at a time.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The columns that are used.
+
+    Returns
+    -------
+    int
+    """
+    return max(1000, BATCH_CELLS // max(1, len(columns)))
 
 
 def open_streamed(
-    path: str | Path, target: str, options: ReadingOptions | None = None
+    path: str | Path,
+    target: str,
+    options: ReadingOptions | None = None,
+    weight: str | None = None,
 ) -> StreamedTable:
     """Open a Parquet file or folder; kinds of columns are inferred from rows all over it.
 
@@ -217,6 +233,8 @@ def open_streamed(
         The column of the labels.
     options : ReadingOptions, optional
         What is known of the columns.
+    weight : str, optional
+        The column of the sample weights, which is not a feature.
 
     Returns
     -------
@@ -225,7 +243,7 @@ def open_streamed(
     Raises
     ------
     WrongCall
-        If the table is not a Parquet file or folder, or lacks the target.
+        If the table is not a Parquet file or folder, or lacks one of these columns.
     """
     file, options = open_table(path), options or ReadingOptions()
     if file.form != "Parquet":
@@ -235,56 +253,13 @@ def open_streamed(
     check_training(file, target, options)
     cells = read_spread(Path(path), INFERRED_ROWS)
     own = cells.pop(target)
+    if weight is not None:
+        if weight not in cells:
+            raise WrongCall(f"{file.path} has no column {weight!r}{nearest(weight, cells)}")
+        cells.pop(weight)
     if not cells:
         raise WrongCall(f"{file.path} has no columns other than {target!r}")
     labels = describe_labels(target, own, declared=True)
     schema = replace(describe_cells(cells, options, declared=True), labels=labels)
     n_rows = count_rows(list_parquet_files(path))
-    return StreamedTable(file, schema, target, n_rows, tuple(reading_notices(schema)))
-
-
-def _representative_rows(statistics: ColumnStatistics) -> DataFrame:
-    """Return a small table whose medians and frequent categories are those of all rows.
-
-    An encoder needs the order of the counts only, and whether they reach its least frequency.
-    """
-    pandas = optional_import("pandas", NEEDS_ARROW)
-    few = {name: _few_of_each(statistics.counts[name]) for name in statistics.categories}
-    n = max([1, *map(len, few.values())])
-    numbers = np.full((n, len(statistics.numbers)), np.nan)
-    numbers[0] = statistics.medians()
-    frame = pandas.DataFrame(numbers, columns=statistics.numbers)
-    for name, own in few.items():
-        frame[name] = np.array([*own, *[own[0]] * (n - len(own))], dtype=object)
-    return frame
-
-
-def _few_of_each(counts: dict[str, int]) -> list[str]:
-    """Return every category at least once, more often the more frequent it is; that one first."""
-    names = sorted(counts)
-    order = np.argsort([counts[name] for name in names], kind="mergesort")
-    few: list[str] = []
-    frequent = [names[i] for i in order if counts[names[i]] >= MIN_FREQUENCY]
-    for name in names:
-        if counts[name] < MIN_FREQUENCY:
-            few += [name] * counts[name]
-    shown = frequent[-MAX_CATEGORIES:]
-    for name in frequent[: len(frequent) - len(shown)]:
-        few += [name] * MIN_FREQUENCY
-    for rank, name in enumerate(shown):
-        few += [name] * (MIN_FREQUENCY + 1 + rank)
-    return few[::-1]
-
-
-def _set_moments(fitted: Pipeline, statistics: ColumnStatistics, columns: Sequence[str]) -> None:
-    """Give the scaler of the numbers the means and variances of all rows."""
-    imputer, scaler = fitted["impute"], fitted["scale"]
-    order = [statistics.numbers.index(name) for name in columns]
-    fill = np.zeros(len(statistics.numbers))
-    fill[order] = imputer.statistics_
-    means, variances = statistics.imputed_moments(np.nan_to_num(fill))
-    scaler.mean_, scaler.var_ = means[order], variances[order]
-    scale = np.sqrt(scaler.var_)
-    constant = scaler.var_ <= (10 * np.finfo(float).eps * scaler.mean_) ** 2
-    scaler.scale_ = np.where(constant | (scale == 0), 1.0, scale)
-    scaler.n_samples_seen_ = np.int64(statistics.n_rows)
+    return StreamedTable(file, schema, target, n_rows, tuple(reading_notices(schema)), weight)

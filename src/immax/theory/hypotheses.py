@@ -119,7 +119,10 @@ def hypothesis(model: Any, X: Features) -> Hypothesis:
 
 def _linear(chosen: Chosen, X: Features) -> Hypothesis:
     model = chosen.model
-    X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    if isinstance(model, LinearClassifier):
+        X = model.features(X, np.float64)
+    else:
+        X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=np.float64)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     W = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (W.shape[0],))
