@@ -38,6 +38,37 @@ class SoftmaxRisk(SampleRisk):
     def curvature(self, scores: Array) -> Curvature:
         return self._kernel.curvature(scores)
 
+    def of_rows(self, rows: slice) -> SoftmaxRisk:
+        """Return the part of the risk that is due to some of the samples.
+
+        Parameters
+        ----------
+        rows : slice
+            The samples.
+
+        Returns
+        -------
+        SoftmaxRisk
+            The risk is the sum of those of its parts.
+        """
+        drop = None if self.drop is None else self.drop[rows]
+        return SoftmaxRisk(self.spec, self.y[rows], self.weight[rows], drop)
+
+    def residuals_in_place(self, scores: Array) -> float:
+        """Replace the scores by the gradient of the risk, and return the risk.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_outputs)
+            Scores by sample, in C order.
+
+        Returns
+        -------
+        float
+        """
+        value, scores[:] = self.value_gradient(scores)
+        return value
+
     def single(self) -> SoftmaxRisk:
         return SoftmaxRisk(self.spec, self.y, self.weight.astype(np.float32), self.drop)
 

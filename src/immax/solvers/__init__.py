@@ -9,6 +9,7 @@ classes. These are for the l2 penalty; ``WorkingSets`` is for penalties with kin
 """
 
 from immax.solvers.base import Solver, UnsupportedProblemError
+from immax.solvers.blockwise import BlockwiseLBFGS
 from immax.solvers.dual_ascent import DualAscent
 from immax.solvers.lbfgs import LBFGS
 from immax.solvers.memory import Memory
@@ -23,6 +24,7 @@ __all__ = [
     "LBFGS",
     "SOLVERS",
     "SOLVER_NAMES",
+    "BlockwiseLBFGS",
     "DualAscent",
     "Memory",
     "MultiplierMethod",

@@ -52,6 +52,12 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
         value, _ = self._evaluate(rows, np.empty((0, 0), rows.dtype), 0.0, rows, residuals)
         return value, residuals
 
+    def of_rows(self, rows: slice) -> CompiledSoftmaxRisk:
+        return CompiledSoftmaxRisk(super().of_rows(rows))
+
+    def residuals_in_place(self, scores: Array) -> float:
+        return self._evaluate(scores, np.empty((0, 0), scores.dtype), 0.0, scores, scores)[0]
+
     def along(
         self, scores: Array, ray: Array, length: float, moved: Array, residuals: Array
     ) -> RayStep:

@@ -8,6 +8,7 @@ gradients of the losses are a feasible point of the dual problem, and the dualit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -95,16 +96,26 @@ class Certifier:
     stopping : {"gap", "estimate", "bounded", "decrease"}, default="gap"
         What is compared with the tolerance; see ``LBFGS``. "gap" is "estimate" if the risk is
         not convex.
+    settle : callable, optional
+        Takes a point and a bound on the sum of the biases' slopes, and returns the point with
+        biases that meet it; ``settle_biases`` by default.
     """
 
     def __init__(
-        self, problem: Problem[SmoothRisk], tol: float, stopping: Stopping = "gap"
+        self,
+        problem: Problem[SmoothRisk],
+        tol: float,
+        stopping: Stopping = "gap",
+        settle: Callable[[Point, float], Point] | None = None,
     ) -> None:
         self.problem = problem
         self.tol = tol
         self._by_decrease = stopping in ("bounded", "decrease")
         self._largest_bound = BOUND_FACTOR * tol if stopping == "bounded" else np.inf
         self._certify = stopping == "gap" and problem.risk.convex
+        self._settle_to = settle or (
+            lambda point, flat: settle_biases(problem, point.theta, point.scores, flat=flat)
+        )
         self._target = tol
         self._accepted = False
         self._settled: tuple[Point, Point] | None = None  # a point, and with its biases settled
@@ -127,7 +138,7 @@ class Certifier:
         if self.problem.fit_intercept:
             largest = 1 + float(np.abs(point.theta[:, -1]).max())
             flat = 0.01 * self.tol * abs(point.value) / largest
-        return settle_biases(self.problem, point.theta, point.scores, flat=flat)
+        return self._settle_to(point, flat)
 
     def accepts(self, point: Point, direction: Array) -> bool:
         """Return whether the solver may stop at this point.

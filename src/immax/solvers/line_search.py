@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,7 +12,18 @@ from immax.arrays import Array
 from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
-__all__ = ["Point", "RayStep", "ScoreBuffers", "find_step", "largest_size", "step_along"]
+__all__ = [
+    "Point",
+    "RayStep",
+    "ScoreBuffers",
+    "Trial",
+    "find_step",
+    "largest_size",
+    "search_ray",
+    "step_along",
+]
+
+T = TypeVar("T")
 
 MAX_TRIALS = 40
 MAX_GROWTH = 100.0  # of the scores, in the first trial of a step
@@ -92,7 +104,10 @@ def step_along(
 
 @dataclass(frozen=True)
 class Point:
-    """Parameters with the scores, the objective and its gradient there."""
+    """Parameters with the scores, the objective and its gradient there.
+
+    The scores are empty where they are computed in blocks and not kept.
+    """
 
     theta: Array
     scores: Array
@@ -132,9 +147,6 @@ def find_step(
 ) -> Point | None:
     """Return a point along the direction that meets the Wolfe conditions.
 
-    Within rounding of the objective a decrease cannot be observed, and the slope alone decides
-    (approximate Wolfe conditions).
-
     Parameters
     ----------
     problem : Problem
@@ -160,30 +172,89 @@ def find_step(
     W, V = problem.weights(point.theta), problem.weights(direction)
     linear, quadratic = 2 * problem.lam * _dot(W, V), problem.lam * _dot(V, V)
     penalty = problem.penalty(point.theta)
-    noise = 4 * np.finfo(problem.dtype).eps * abs(point.value)
 
-    def accept(t: float, step: RayStep, value: float) -> Point:
-        theta = point.theta + problem.dtype.type(t) * direction
-        gradient = problem.pull_back(step.residuals) + problem.penalty_gradient(theta)
-        buffers.give_back(ray, step.residuals)
-        return Point(theta, step.scores, value, gradient)
-
-    t, low, high = _first_trial(point.scores, ray), 0.0, np.inf
-    low_slope, same_side = slope, 0
-    best: tuple[float, RayStep, float] | None = None
-    for _ in range(MAX_TRIALS):
+    def evaluate(t: float) -> Trial[RayStep]:
         step = step_along(problem.risk, point.scores, ray, t, buffers)
         value = step.value + penalty + t * linear + t * t * quadratic
-        here = linear + 2 * t * quadratic + step.derivative if np.isfinite(value) else np.inf
-        lower = value <= point.value + 1e-4 * t * slope or (
-            value <= point.value + noise and here <= -0.8 * slope
+        return Trial(t, value, linear + 2 * t * quadratic + step.derivative, step)
+
+    found = search_ray(
+        evaluate,
+        lambda trial: buffers.give_back(trial.found.scores, trial.found.residuals),
+        point.value,
+        slope,
+        4 * float(np.finfo(problem.dtype).eps),
+        flatness,
+        _first_trial(point.scores, ray),
+    )
+    if found is None:
+        return None
+    theta = point.theta + problem.dtype.type(found.length) * direction
+    gradient = problem.pull_back(found.found.residuals) + problem.penalty_gradient(theta)
+    buffers.give_back(ray, found.found.residuals)
+    return Point(theta, found.found.scores, found.value, gradient)
+
+
+class Trial(NamedTuple, Generic[T]):
+    """The objective at a position of a line search."""
+
+    length: float
+    value: float
+    slope: float
+    found: T  # what else was computed there
+
+
+def search_ray(
+    evaluate: Callable[[float], Trial[T]],
+    discard: Callable[[Trial[T]], None],
+    value: float,
+    slope: float,
+    noise: float,
+    flatness: float = 0.9,
+    first: float = 1.0,
+) -> Trial[T] | None:
+    """Return a position on a ray that meets the Wolfe conditions.
+
+    Within rounding of the objective a decrease cannot be observed, and the slope alone decides
+    (approximate Wolfe conditions).
+
+    Parameters
+    ----------
+    evaluate : callable
+        Takes a position, and returns the objective there.
+    discard : callable
+        Takes the trials that are not returned, when they are no longer needed.
+    value, slope : float
+        The objective where the ray begins and its derivative, which is negative.
+    noise : float
+        The relative precision of the objective.
+    flatness : float, default=0.9
+        The share of the slope that may remain.
+    first : float, default=1.0
+        The first position.
+
+    Returns
+    -------
+    Trial or None
+        None if no decrease was found.
+    """
+    rounding = noise * abs(value)
+    t, low, high = first, 0.0, np.inf
+    low_slope, same_side = slope, 0
+    best: Trial[T] | None = None
+    for _ in range(MAX_TRIALS):
+        trial = evaluate(t)
+        here = trial.slope if np.isfinite(trial.value) else np.inf
+        lower = trial.value <= value + 1e-4 * t * slope or (
+            trial.value <= value + rounding and here <= -0.8 * slope
         )
         if lower and abs(here) <= flatness * abs(slope):
-            return accept(t, step, value)
-        if lower and (best is None or value < best[2]):
-            best, step = (t, step, value), step if best is None else best[1]
-        if best is None or step is not best[1]:
-            buffers.give_back(step.scores, step.residuals)
+            return trial
+        worse: Trial[T] | None = trial
+        if lower and (best is None or trial.value < best.value):
+            best, worse = trial, best
+        if worse is not None:
+            discard(worse)
         if lower and here < 0:
             low, low_slope = t, here
             same_side = max(same_side, 0) + 1
@@ -198,7 +269,7 @@ def find_step(
         if high_slope > 0 and abs(same_side) < 3:
             share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.125
         t = low + (high - low) * min(max(share, 0.02), 0.98)
-    return None if best is None else accept(*best)
+    return best
 
 
 def _first_trial(scores: Array, ray: Array) -> float:

@@ -23,8 +23,10 @@ __all__ = [
     "StrongPreconditioner",
     "above_zero",
     "block_preconditioner",
+    "curvature_sums",
     "diagonal_preconditioner",
     "invert_diagonal",
+    "project",
     "risk_diagonal",
     "shared_preconditioner",
     "strong_preconditioner",
@@ -102,11 +104,22 @@ def _sample(curvature: Array, size: int, rng: np.random.Generator) -> tuple[Arra
     return rows, np.maximum(curvature[rows].astype(np.float64), distance)
 
 
-def _project(problem: Problem[SmoothRisk], solve: Preconditioner) -> Preconditioner:
+def project(problem: Problem[SmoothRisk], solve: Preconditioner) -> Preconditioner:
     """Project off the direction in class space along which the risk is constant.
 
     Along it the true curvature is only that of the penalty, far below that of the blocks or
     the diagonal, and the optimum has no component in it.
+
+    Parameters
+    ----------
+    problem : Problem
+        A smooth problem.
+    solve : Preconditioner
+        What is applied to gradients without this direction.
+
+    Returns
+    -------
+    Preconditioner
     """
     null = problem.risk.null_direction
     if null is None:
@@ -144,7 +157,7 @@ def block_preconditioner(
     curvature = np.maximum(problem.risk.curvature(scores).diagonal(), 0)
     inverses = np.stack([_inverse_block(problem, column, size, rng) for column in curvature.T])
 
-    return _project(problem, lambda g: (inverses @ g[:, :, None])[:, :, 0])
+    return project(problem, lambda g: (inverses @ g[:, :, None])[:, :, 0])
 
 
 def shared_preconditioner(
@@ -169,17 +182,30 @@ def shared_preconditioner(
         A function of the gradient.
     """
     size = max(SHARED_ROWS_PER_FEATURE * problem.X.shape[1], MIN_ROWS)
-    of_samples, totals = _curvature_sums(problem.risk, scores)
+    of_samples, totals = curvature_sums(problem.risk, scores)
     mean = of_samples / problem.shape[0]
     inverse = _inverse_block(problem, mean, size, rng)
     most = mean.sum() or 1.0
     scale = np.maximum(totals / most, 1e-3).astype(problem.dtype)
 
-    return _project(problem, lambda g: (g / scale[:, None]) @ inverse)
+    return project(problem, lambda g: (g / scale[:, None]) @ inverse)
 
 
-def _curvature_sums(risk: SmoothRisk, scores: Array) -> tuple[Array, Array]:
-    """Return the curvature summed over the scores of each sample, and over all samples."""
+def curvature_sums(risk: SmoothRisk, scores: Array) -> tuple[Array, Array]:
+    """Return the curvature summed over the scores of each sample, and over all samples.
+
+    Parameters
+    ----------
+    risk : SmoothRisk
+        A risk that has a method ``curvature_sums`` is asked for them.
+    scores : ndarray of shape (n, k)
+        Where the curvature is evaluated.
+
+    Returns
+    -------
+    of_samples : ndarray of shape (n,)
+    of_outputs : ndarray of shape (k,)
+    """
     known = getattr(risk, "curvature_sums", None)
     if known is not None:
         return known(scores)
@@ -306,4 +332,4 @@ def invert_diagonal(problem: Problem[SmoothRisk], diagonal: Array) -> Preconditi
     whole = diagonal.copy()
     problem.weights(whole)[:] += 2 * problem.lam
     whole = above_zero(whole)
-    return _project(problem, lambda g: g / whole)
+    return project(problem, lambda g: g / whole)

@@ -11,6 +11,7 @@ from typing import Any
 from immax.arrays import Array
 from immax.losses.risks import Risk
 from immax.solvers.base import OnIteration, Solver, UnsupportedProblemError
+from immax.solvers.blockwise import BlockwiseLBFGS
 from immax.solvers.compiled_risks import with_compiled_risk
 from immax.solvers.dual_ascent import DualAscent
 from immax.solvers.gap import reachable_tol
@@ -28,6 +29,7 @@ SMALL = 10_000  # entries of X times outputs
 SOLVERS: tuple[Solver[Any], ...] = (
     Newton(),
     MultiplierMethod(),
+    BlockwiseLBFGS(),
     LBFGS(),
     DualAscent(),
     MultiplierMethodLBFGS(),
