@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Vector
 from immax.margins import class_vector
+from immax.validation import in_class_order
 
 __all__ = ["divide_out", "power_weights", "resolve_weights", "weighted_shares"]
 
@@ -82,15 +83,7 @@ def resolve_weights(
             )
         return power_weights(counts, float(weights == "balanced"))
     if isinstance(weights, Mapping):
-        labels = classes.tolist()
-        unknown = [label for label in weights if label not in labels]
-        absent = [label for label in labels if label not in weights]
-        if unknown or absent:
-            raise ValueError(
-                f"weights must have one entry for each of the classes {labels}; unknown labels: "
-                f"{unknown}, classes without a weight: {absent}"
-            )
-        weights = [weights[label] for label in labels]
+        weights = in_class_order(weights, classes, "weights", "a weight")
     return class_vector(weights, "weights", len(classes)).copy()
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array, Vector
+from immax.validation import in_class_order
 
 __all__ = [
     "class_radii",
@@ -397,17 +398,6 @@ def resolve_margins(
             "margins must be 'theory', 'equal', an array with one margin per class, or a dict "
             f"from class label to margin; got {margins!r}"
         )
-    given = _in_order(margins, classes) if isinstance(margins, Mapping) else margins
-    return class_vector(given, "margins", len(classes)).copy()
-
-
-def _in_order(margins: Mapping[Any, float], classes: Array) -> list[float]:
-    labels = classes.tolist()
-    unknown = [label for label in margins if label not in labels]
-    absent = [label for label in labels if label not in margins]
-    if unknown or absent:
-        raise ValueError(
-            f"margins must have one entry for each of the classes {labels}; "
-            f"unknown labels: {unknown}, classes without a margin: {absent}"
-        )
-    return [margins[label] for label in labels]
+    if isinstance(margins, Mapping):
+        margins = in_class_order(margins, classes, "margins", "a margin")
+    return class_vector(margins, "margins", len(classes)).copy()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,11 @@ from immax.arrays import Array, Features, Vector
 __all__ = [
     "Sample",
     "check_choice",
+    "check_group_splitter",
     "check_no_path",
     "check_positive",
     "class_codes",
+    "in_class_order",
     "is_path",
     "nearest",
     "training_sample",
@@ -212,3 +214,49 @@ def training_sample(X: Features, y: ArrayLike, sample_weight: ArrayLike | None) 
             f"every class needs a positive total sample_weight; the classes {empty} have none"
         )
     return Sample(classes, labels, weight, counts)
+
+
+def in_class_order(
+    given: Mapping[Any, float], classes: Array, name: str, entry: str
+) -> list[float]:
+    """Return the values of a dict by class label, in the order of the classes.
+
+    Parameters
+    ----------
+    given : mapping of label to float
+        One entry for each class.
+    classes : ndarray of shape (c,)
+        The labels.
+    name, entry : str
+        What all of them and one of them are called in errors, such as "margins" and "a margin".
+
+    Returns
+    -------
+    list of float
+    """
+    labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    absent = [label for label in labels if label not in given]
+    if unknown or absent:
+        raise ValueError(
+            f"{name} must have one entry for each of the classes {labels}; "
+            f"unknown labels: {unknown}, classes without {entry}: {absent}"
+        )
+    return [given[label] for label in labels]
+
+
+def check_group_splitter(cv: object, groups: ArrayLike | None) -> None:
+    """Raise an error if there are groups and folds are only counted, which ignores them.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        How samples are split.
+    groups : array-like of shape (n,) or None
+        Groups of samples.
+    """
+    if groups is not None and isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        raise ValueError(
+            f"groups need a splitter that keeps them together, such as "
+            f"cv=StratifiedGroupKFold({cv}); got cv={cv!r}"
+        )

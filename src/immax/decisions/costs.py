@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from immax.arrays import Array
 from immax.decisions.aim import Aim
 from immax.plain_rules import check_cost_values, check_costs
+from immax.validation import in_class_order
 
 __all__ = ["Costs"]
 
@@ -82,20 +83,12 @@ class Costs(Aim):
         -------
         ndarray of shape (c, c), or (c, c + 1) if there is a cost of abstaining
         """
-        labels = list(classes.tolist())
         given = self.costs
         if isinstance(given, Mapping):
-            unknown = [label for label in given if label not in labels]
-            missing = [label for label in labels if label not in given]
-            if unknown or missing:
-                raise ValueError(
-                    f"costs must name each of the classes {labels}; unknown labels: {unknown}, "
-                    f"classes without a cost: {missing}"
-                )
-            given = [given[label] for label in labels]
-        costs = check_costs(given, len(labels))
+            given = in_class_order(given, classes, "costs", "a cost")
+        costs = check_costs(given, len(classes))
         if self.abstain is not None:
-            costs = np.column_stack([costs, np.full(len(labels), float(self.abstain))])
+            costs = np.column_stack([costs, np.full(len(classes), float(self.abstain))])
         return costs
 
     def value(self, confusion: Array, positive: int = 1) -> Array:  # noqa: ARG002
