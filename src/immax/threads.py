@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import TypeVar, TypeVarTuple
+from itertools import pairwise
+from typing import Any, TypeVar, TypeVarTuple
 
-__all__ = ["available_cores", "in_threads"]
+__all__ = ["available_cores", "in_row_threads", "in_threads"]
 
 MOST_CORES = 8  # beyond this, memory bandwidth is the limit
 
@@ -60,3 +61,30 @@ def in_threads(work: Callable[[*Arguments], T], parts: Sequence[tuple[*Arguments
     taken = {i: work(*others[i]) for i in reversed(range(len(others))) if running[i].cancel()}
     results += [taken[i] if i in taken else part.result() for i, part in enumerate(running)]
     return results
+
+
+def in_row_threads(
+    work: Callable[..., T], arguments: tuple[Any, ...], shape: tuple[int, ...], entries: int
+) -> list[T]:
+    """Return ``work(*arguments, begin, end)`` for ranges of rows, computed by threads.
+
+    Parameters
+    ----------
+    work : callable
+        As in ``in_threads``; its last two arguments are a range of rows.
+    arguments : tuple
+        The other arguments.
+    shape : tuple of int
+        The rows and columns of the work.
+    entries : int
+        The number of entries, below which a range is not worth a thread.
+
+    Returns
+    -------
+    list
+        The results, in the order of the rows.
+    """
+    n, columns = shape
+    count = max(1, min(available_cores(), n, n * columns // entries))
+    cuts = [n * i // count for i in range(count + 1)]
+    return in_threads(work, [(*arguments, begin, end) for begin, end in pairwise(cuts)])

@@ -17,6 +17,7 @@ from immax.arrays import Array, Features, Vector
 __all__ = [
     "Sample",
     "check_choice",
+    "check_group_splitter",
     "check_no_path",
     "check_positive",
     "class_codes",
@@ -212,3 +213,20 @@ def training_sample(X: Features, y: ArrayLike, sample_weight: ArrayLike | None) 
             f"every class needs a positive total sample_weight; the classes {empty} have none"
         )
     return Sample(classes, labels, weight, counts)
+
+
+def check_group_splitter(cv: object, groups: ArrayLike | None) -> None:
+    """Raise an error if there are groups and folds are only counted, which ignores them.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        How samples are split.
+    groups : array-like of shape (n,) or None
+        Groups of samples.
+    """
+    if groups is not None and isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        raise ValueError(
+            f"groups need a splitter that keeps them together, such as "
+            f"cv=StratifiedGroupKFold({cv}); got cv={cv!r}"
+        )

@@ -108,6 +108,17 @@ def test_groups_reach_the_splitter(data):
     assert model.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize("routing", [True, False])
+def test_groups_are_not_ignored_by_a_number_of_folds(data, routing):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    with (
+        config_context(enable_metadata_routing=routing),
+        pytest.raises(ValueError, match=r"such as cv=StratifiedGroupKFold\(4\); got cv=4"),
+    ):
+        DecisionClassifierCV(LogisticRegression(), cv=4).fit(X, y, groups=groups)
+
+
 def test_weights_reach_the_fits_and_the_rule(data):
     X, y = data
     weight = np.where(y == 1, 5.0, 1.0)

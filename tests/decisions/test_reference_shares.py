@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 
-from immax.decisions import Costs, DecisionClassifierCV, adjust_prior, fit_rule
+from immax.decisions import Costs, DecisionClassifierCV, adjust_prior, fit_rule, reference_shares
 from immax.decisions.reference_shares import estimate_reference_shares
 
 
@@ -107,3 +107,19 @@ def test_given_shares_are_not_estimated():
     np.testing.assert_allclose(rule.prior, [0.95, 0.05])
     with pytest.raises(ValueError, match="prior must be 2 shares"):
         fit_rule(fitted.predict_proba(X), y, "balanced_accuracy", prior=[1, 2, 3])
+
+
+def test_probabilities_that_agree_with_the_labels_are_evaluated_a_few_times(monkeypatch):
+    evaluations = []
+    evaluate = reference_shares._evaluate
+
+    def counted(*arguments):
+        evaluations.append(arguments)
+        return evaluate(*arguments)
+
+    monkeypatch.setattr(reference_shares, "_evaluate", counted)
+    for counts in ((1900, 100), (1500, 400, 100)):
+        X, y = samples(counts)
+        p = LogisticRegression().fit(X, y).predict_proba(X)
+        estimate_reference_shares(p, y, np.ones(y.size), shares_of(y))
+    assert len(evaluations) <= 12

@@ -77,6 +77,10 @@ def test_other_class_shares():
         new.decide(proba), rule.decide(adjust_prior(proba, prior, actual))
     )
     np.testing.assert_allclose(new.prior, actual)
+    labels = rule.classes.tolist()
+    assert rule.for_prior(dict(zip(labels, actual, strict=True))) == new
+    with pytest.raises(ValueError, match=r"unknown labels: \['other'\], classes without a share"):
+        rule.for_prior({"other": 1})
     there_and_back = new.for_prior(prior)
     np.testing.assert_array_equal(there_and_back.decide(proba), rule.decide(proba))
     balanced = Rule(np.arange(3), np.diag(1 / prior), prior, "balanced_accuracy")

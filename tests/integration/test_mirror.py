@@ -27,6 +27,7 @@ WITHOUT = {
     "immax.compiled.block_descent": "tests/solvers/test_gram_descent.py runs both versions",
     "immax.compiled.column_descent": "tests/solvers/test_column_descent.py: no use by itself",
     "immax.compiled.dual_sweep": "tests/solvers/test_dual_ascent.py: a sweep has no use by itself",
+    "immax.compiled.max_hinge": "tests/solvers/test_compiled_max_risks.py",
     "immax.compiled.working_set": "tests/kernels/test_working_set.py runs both versions",
     "immax.evaluation.kernel_methods": "tests/evaluation/test_estimators.py runs over the methods",
     "immax.evaluation.linear_methods": "tests/evaluation/test_estimators.py runs over the methods",

@@ -38,7 +38,7 @@ from immax.routing import (
     routing_enabled,
     split_metadata,
 )
-from immax.validation import check_no_path
+from immax.validation import check_group_splitter, check_no_path
 
 __all__ = ["DecisionClassifierCV"]
 
@@ -231,6 +231,7 @@ class DecisionClassifierCV(
         """Return out-of-fold probabilities, and the estimator fitted to all samples."""
         _check_classes(y)
         metadata = split_metadata(self.cv, groups, routed)
+        check_group_splitter(self.cv, metadata.get("groups"))
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **metadata))
         if routed is None:
             params = {**params, **weight_params(estimator, weight)}

@@ -18,6 +18,7 @@ LEAST_FACTOR = 2.0  # by which odds must be off: training data have chance in th
 SIGNIFICANCE = 1e-4
 SMALLEST = 0.05  # times a class's share; less than that, as the zeros of forests, says little
 MAX_STEPS = 30
+SMALL_STEP = 1e-3  # of Newton's method, which leaves an error of about its square
 
 
 def estimate_reference_shares(
@@ -57,21 +58,21 @@ def estimate_reference_shares(
     >>> estimate_reference_shares(np.c_[1 - p, p], y, np.ones(5000), shares).round(1)
     array([0.5, 0.5])
     """
-    log_p = np.log(np.maximum(proba, SMALLEST * shares))
+    floored = np.maximum(proba, SMALLEST * shares)
     weight = weight / weight.sum()
     biases = np.zeros(len(shares))
-    start, expected = _evaluate(log_p, codes, weight, biases)
+    start, expected = _evaluate(floored, codes, weight, biases)
     likelihood = start
     for _ in range(MAX_STEPS):
         mean = weight @ expected
         curvature = np.diag(mean) - (expected * weight[:, None]).T @ expected
-        step = np.linalg.lstsq(curvature + 1e-12 * np.eye(len(shares)), shares - mean, rcond=None)[
-            0
-        ]
+        # A constant added to all biases changes nothing, so that one of them can stay.
+        step = np.zeros(len(shares))
+        step[1:] = np.linalg.lstsq(curvature[1:, 1:], (shares - mean)[1:], rcond=None)[0]
         step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         biases = biases + step
-        likelihood, expected = _evaluate(log_p, codes, weight, biases)
-        if np.abs(step).max() < 1e-6:
+        likelihood, expected = _evaluate(floored, codes, weight, biases)
+        if np.abs(step).max() < SMALL_STEP:
             break
     ratio = 2 * len(codes) * (likelihood - start)
     reference = shares * np.exp(biases.min() - biases)
@@ -82,11 +83,8 @@ def estimate_reference_shares(
     return np.asarray(reference)
 
 
-def _evaluate(log_p: Array, codes: Array, weight: Array, biases: Array) -> tuple[float, Array]:
+def _evaluate(positive: Array, codes: Array, weight: Array, biases: Array) -> tuple[float, Array]:
     """Return the mean log-likelihood with biases, and the probabilities."""
-    z = log_p + biases
-    z -= z.max(axis=1, keepdims=True)
-    e = np.exp(z)
-    total = e.sum(axis=1)
-    own = z[np.arange(len(codes)), codes] - np.log(total)
-    return float(weight @ own), e / total[:, None]
+    expected = positive * np.exp(biases)
+    expected /= (expected @ np.ones(len(biases)))[:, None]
+    return float(weight @ np.log(expected[np.arange(len(codes)), codes])), expected

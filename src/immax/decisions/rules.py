@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.class_vectors import in_class_order
 from immax.decisions.rule_words import rule_in_words
 from immax.plain_rules import highest_argmax
 
@@ -259,7 +261,7 @@ class Rule:
         labels[decided] = self.classes[decisions[decided]]
         return labels
 
-    def for_prior(self, actual: ArrayLike) -> Rule:
+    def for_prior(self, actual: ArrayLike | Mapping[Any, float]) -> Rule:
         """Return the rule for class shares that differ from those of training.
 
         It takes the probabilities of the model as they are. Expected costs are right for the new
@@ -269,8 +271,8 @@ class Rule:
 
         Parameters
         ----------
-        actual : array-like of shape (c,)
-            The class shares in use.
+        actual : array-like of shape (c,) or dict
+            The class shares in use, in the order of ``classes`` or by label.
 
         Returns
         -------
@@ -282,6 +284,8 @@ class Rule:
             If the rule is that of a budget of a share: which threshold so many samples exceed
             depends on their probabilities.
         """
+        if isinstance(actual, Mapping):
+            actual = in_class_order(actual, self.classes, "actual", "share")
         shares = np.asarray(actual, dtype=np.float64)
         if shares.shape != self.prior.shape or not (np.isfinite(shares) & (shares > 0)).all():
             raise ValueError(

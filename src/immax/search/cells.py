@@ -21,6 +21,7 @@ from immax.search.held_out import HeldOutCells, PointTerms
 from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.samples import SearchSamples
 from immax.solvers import Problem, solve_grid
+from immax.solvers.compiled_risks import with_compiled_risk
 
 __all__ = [
     "CellWatch",
@@ -257,8 +258,11 @@ def linear_path(
 
     first = Problem(X, risk(0), 1.0, fits.fit_intercept, fits.omega)
 
+    fits_in_all = len(margins) * len(lams)
+
     def row(lam: float) -> Iterator[Problem[Risk]]:
-        return (first.with_risk(risk(i), lam) for i in range(len(margins)))
+        problems = (first.with_risk(risk(i), lam) for i in range(len(margins)))
+        return (with_compiled_risk(problem, fits_in_all) for problem in problems)
 
     grid = solve_grid((row(float(lam)) for lam in lams), fits.tol, fits.max_iter, certify)
     for number, (problem, solution) in enumerate(grid):

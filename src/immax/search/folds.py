@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from immax.arrays import Array, Features
+from immax.validation import check_group_splitter
 
 __all__ = ["LOO", "CrossValidation", "Fold", "RandomState", "Splitter", "make_folds"]
 
@@ -104,12 +105,8 @@ def make_folds(
             raise ValueError("cv='loo' leaves out samples, not groups: use a splitter of groups")
         parts = _stratified(GROUPS, y, weight, random_state, warn=False).split(X, y)
         return [Fold(np.arange(len(y)), [test for _, test in parts])]
+    check_group_splitter(cv, groups)
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        if groups is not None:
-            raise ValueError(
-                f"groups need a splitter that keeps them together, such as "
-                f"cv=StratifiedGroupKFold({cv}); got cv={cv!r}"
-            )
         cv = _stratified(int(cv), y, weight, random_state)
     parts = check_cv(cv, y, classifier=True).split(X, y, groups, **metadata)
     folds = [Fold(train, [test]) for train, test in parts]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
+from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import Risk
 from immax.losses.softmax_risks import SoftmaxRisk
+from immax.solvers.compiled_max_risks import CompiledMaxRisk
 from immax.solvers.line_search import RayStep
 from immax.solvers.problem import MANY_OUTPUTS, Problem, R_co
-from immax.threads import available_cores, in_threads
+from immax.threads import in_row_threads
 
 __all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
 
 EXPECTED_CALLS = 20  # of a solver to its risk, at least
+EXPECTED_ENVELOPES = 100  # evaluations of envelopes in a fit with kinks
+SORTING = 5  # operations for a score of an envelope
+NUMPY_CALLS = 5000  # operations in the time of an envelope's calls to NumPy
 ENTRIES_PER_THREAD = 100_000  # fewer are not worth a thread
 BLOCK_ROWS = 256
 
@@ -85,12 +89,8 @@ class CompiledSoftmaxRisk(SoftmaxRisk):
     ) -> tuple[float, float]:
         from immax.compiled.weighted_softmax import weighted_softmax_rows
 
-        n = rows.shape[0]
-        count = max(1, min(available_cores(), n, rows.size // ENTRIES_PER_THREAD))
-        cuts = np.linspace(0, n, count + 1).astype(int).tolist()
         arrays = (rows, *self._arguments, rows.dtype.type(length), ray, moved, residuals)
-        arguments: list[tuple[Any, ...]] = [(*arrays, *pair) for pair in pairwise(cuts)]
-        parts = in_threads(weighted_softmax_rows, arguments)
+        parts = in_row_threads(weighted_softmax_rows, arrays, rows.shape, ENTRIES_PER_THREAD)
         return sum(part[0] for part in parts), sum(part[1] for part in parts)
 
     def bias_curvature(self, residuals: Array) -> SoftmaxBiasCurvature:
@@ -211,13 +211,15 @@ class SoftmaxBiasCurvature:
         return np.asarray((self._mass * v - self._sum_of_probabilities(mean)) * self._class_scale)
 
 
-def with_compiled_risk(problem: Problem[R_co]) -> Problem[R_co] | Problem[CompiledSoftmaxRisk]:
+def with_compiled_risk(problem: Problem[R_co], fits: int = 1) -> Problem[Any]:
     """Return the problem with a compiled risk where there is one and it saves time.
 
     Parameters
     ----------
     problem : Problem
         Any problem.
+    fits : int, default=1
+        The number of such problems that are to be solved.
 
     Returns
     -------
@@ -225,9 +227,13 @@ def with_compiled_risk(problem: Problem[R_co]) -> Problem[R_co] | Problem[Compil
         The same problem, or an equivalent one.
     """
     risk: Risk = problem.risk
+    outputs, entries = risk.n_outputs, problem.X.shape[0] * risk.n_outputs
+    if type(risk) is MaxRisk and risk.surrogate.name == "hinge":
+        calls = fits * EXPECTED_ENVELOPES
+        if worth_compiling(calls * (SORTING * entries + NUMPY_CALLS)):
+            return problem.with_risk(CompiledMaxRisk(risk))
     if type(risk) is not SoftmaxRisk or risk.spec.focus or risk.drop is not None:
         return problem
-    outputs = risk.n_outputs
-    if outputs < MANY_OUTPUTS or not worth_compiling(EXPECTED_CALLS * risk.y.size * outputs):
+    if outputs < MANY_OUTPUTS or not worth_compiling(fits * EXPECTED_CALLS * entries):
         return problem
     return problem.with_risk(CompiledSoftmaxRisk(risk))

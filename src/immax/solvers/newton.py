@@ -209,8 +209,13 @@ def hessian(problem: Problem[SmoothRisk], curvature: Curvature) -> Array:
         Its rows are ordered by output, then by feature, with the bias last.
     """
     k, width = problem.shape
+    of_parameters = getattr(curvature, "of_parameters", None)
+    known = None if of_parameters is None else of_parameters(problem.X, problem.fit_intercept)
     small = k > 1 and k * width * problem.X.shape[0] <= MAX_AT_ONCE
-    blocks = _blocks_at_once(problem, curvature) if small else _blocks(problem, curvature)
+    if known is not None:
+        blocks = known
+    else:
+        blocks = _blocks_at_once(problem, curvature) if small else _blocks(problem, curvature)
     matrix = blocks.reshape(k * width, k * width)
     penalty = np.zeros((k, width))
     problem.weights(penalty)[:] = 2 * problem.lam
@@ -228,8 +233,12 @@ def _blocks_at_once(problem: Problem[SmoothRisk], curvature: Curvature) -> Array
     blocks = np.empty((k, width, k, width))
     for b, unit in enumerate(np.eye(k, dtype=problem.dtype)):
         column = curvature.product(np.broadcast_to(unit, (n, k)))
-        weighted = column[:, :, None] * features[:, None, :]
-        blocks[:, :, b, :] = (weighted.reshape(n, k * width).T @ features).reshape(k, width, width)
+        curved = np.flatnonzero(column.any(axis=1))
+        rows = curved if curved.size <= 0.7 * n else slice(None)  # a copy of more takes longer
+        own = features[rows]
+        weighted = column[rows, :, None] * own[:, None, :]
+        product = weighted.reshape(len(own), k * width).T @ own
+        blocks[:, :, b, :] = product.reshape(k, width, width)
     return blocks
 
 
