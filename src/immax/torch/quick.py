@@ -110,7 +110,8 @@ class _CompiledMean(torch.autograd.Function):
     def backward(ctx: _Context, upstream: Tensor) -> tuple[Tensor, None, None, None, None]:
         gradient, ctx.gradient = ctx.gradient, None
         if gradient is None or torch.is_grad_enabled() or is_batch(upstream):
-            found = _differentiable_gradient(*ctx.saved_tensors, upstream)
+            logits, target, rho = ctx.saved_tensors
+            found = _differentiable_gradient(logits, target, rho, upstream)
         else:
             factor = upstream.item()
             found = gradient if factor == 1 else gradient.mul_(factor)
