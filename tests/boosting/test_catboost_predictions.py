@@ -149,6 +149,10 @@ def test_pools_and_other_formats_are_refused(fitted, tmp_path):
     fresh = IMMAXCatBoostClassifier(iterations=2, allow_writing_files=False)
     with pytest.raises(TypeError, match=r"eval_set must be \(X, y\).*got a Pool"):
         fresh.fit(X, y, eval_set=Pool(X, y))
+    with pytest.raises(TypeError, match="X must be features, with labels as y; got a Pool"):
+        fresh.fit(Pool(X, y))
+    with pytest.raises(ValueError, match="fit requires y to be passed"):
+        fresh.fit(X)
     with pytest.raises(TypeError, match=r"eval_set must be \(X, y\).*got a Pool"):
         fresh.fit(X, y, eval_set=[Pool(X, y)])
     with pytest.raises(TypeError, match="X must be features, with labels as y; got a Pool"):

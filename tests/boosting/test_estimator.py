@@ -568,3 +568,11 @@ def test_a_missing_library_names_the_extra():
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.count('pip install "immax[boosting]"') == 3, found.stderr
+
+
+@pytest.mark.parametrize("name", ["boosting_type", "boosting", "boost"])
+def test_random_forests_of_lightgbm_are_refused_by_name(name):
+    X, y = data(2)
+    model = make(IMMAXLGBMClassifier, **{name: "rf"}, bagging_freq=1, bagging_fraction=0.5)
+    with pytest.raises(ValueError, match=rf"{name} must be 'gbdt' or 'dart'.*got 'rf'"):
+        model.fit(X, y)

@@ -1,7 +1,9 @@
 """The last layer of networks of any kind is replaced, and wrong selections are refused."""
 
 import copy
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,6 +59,21 @@ def test_held_out_samples():
     torch.testing.assert_close(head.weight, peer.weight)
     scores = model.eval()(torch.tensor(HELD))
     torch.testing.assert_close(scores, peer(torch.tensor(features)))
+
+
+def test_the_recipe_of_the_readme():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(
+        r"```\w*\n(from immax.torch import refit_head\n.*?)```", readme, re.DOTALL
+    )
+    assert len([line for line in recipe.splitlines() if line]) <= 5
+    model, images = network().eval(), torch.tensor(X[:7])
+    names = {"model": model, "held_out_loader": loader(X, Y), "images": images}
+    exec(recipe, names)
+    assert model[-1] is names["head"]
+    proba = names["head"].proba(names["logits"])
+    assert torch.allclose(proba.sum(1), torch.ones(7))
+    assert torch.equal(names["logits"], model(images))
 
 
 def test_training_samples_with_a_selection(interpolating):

@@ -180,7 +180,7 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
     def fit(
         self,
         X: Features,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         cat_features: Sequence[int | str] | None = None,
         sample_weight: ArrayLike | None = None,
         eval_set: EvalSet | Sequence[EvalSet] | None = None,
@@ -193,7 +193,7 @@ class IMMAXCatBoostClassifier(DocumentationLink, CatBoostPredictions):
         X : array-like of shape (n, d)
             Features.
         y : array-like of shape (n,)
-            Labels of any type.
+            Labels of any type. Without them an error says what to pass.
         cat_features : sequence of int or str, optional
             The categorical features.
         sample_weight : array-like of shape (n,), optional

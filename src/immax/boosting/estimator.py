@@ -104,7 +104,7 @@ class BoostingLossMixin:
     def _make_loss(
         self,
         X: Features,
-        y: ArrayLike,
+        y: ArrayLike | None,
         weight: ArrayLike | None,
         seed: int | np.random.RandomState | None,
     ) -> tuple[Description, Array]:

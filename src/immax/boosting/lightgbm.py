@@ -56,6 +56,9 @@ EARLY_STOPPING = (
     "n_iter_no_change",
 )
 
+BOOSTING = ("boosting_type", "boosting", "boost")
+"""LightGBM's names of the kind of boosting."""
+
 
 class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
     """``LGBMClassifier`` with a margin for each class, or with any method of the catalogue.
@@ -160,7 +163,14 @@ class IMMAXLGBMClassifier(DocumentationLink, LGBMClassifier, BoostingLossMixin):
         IMMAXLGBMClassifier
             The fitted estimator.
         """
-        check_library_parameters({**self.get_params(), **options}, RESERVED, "n_estimators")
+        params = self.get_params()
+        check_library_parameters({**params, **options}, RESERVED, "n_estimators")
+        for name in BOOSTING:
+            if params.get(name) in ("rf", "random_forest"):
+                raise ValueError(
+                    f"{name} must be 'gbdt' or 'dart': LightGBM grows random forests for its own "
+                    f"objectives only; got {params[name]!r}"
+                )
         early, codes = self._make_loss(X, y, sample_weight, self.random_state)
         options["init_score"] = init_score
         continued = options.get("init_model") is not None

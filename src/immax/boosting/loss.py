@@ -263,14 +263,14 @@ class LossParameters(TypedDict):
 
 
 def make_loss(
-    y: ArrayLike, weight: Array | None, seed: int, parameters: LossParameters
+    y: ArrayLike | None, weight: Array | None, seed: int, parameters: LossParameters
 ) -> tuple[BoostingLoss, Array]:
     """Return the loss of a method for a sample's classes, and the sample's class indices.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of any type.
+        Labels of any type; None, which scikit-learn passes for labels left out, is an error.
     weight : ndarray of shape (n,), optional
         Sample weights.
     seed : int
