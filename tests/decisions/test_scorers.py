@@ -61,6 +61,26 @@ def test_search_by_calls_finds_the_best_threshold():
     assert found == pytest.approx(max(f1_score(y, p >= t) for t in p))
 
 
+def test_many_values_are_searched_from_coarse_to_fine():
+    rng = np.random.default_rng(0)
+    y = rng.choice(4, 1200, p=[0.6, 0.25, 0.1, 0.05])
+    log_p = rng.normal(size=(1200, 4)) + 1.2 * np.eye(4)[y] + np.log([0.6, 0.25, 0.1, 0.05])
+    calls = []
+
+    def evaluate(decided):
+        calls.append(0)
+        return f1_score(y, decided, average="macro", zero_division=0)
+
+    offsets = search_by_calls(log_p, evaluate, np.zeros(4), 200)
+    assert len(calls) <= 1 + 3 * 4 * 42  # of 2,401, if all 200 values were tried
+    found = evaluate(np.argmax(log_p + offsets, axis=1))
+    for k in range(4):  # no value of a single offset is better by more than the resolution
+        for value in offsets[k] + np.linspace(-3, 3, 61):
+            trial = offsets.copy()
+            trial[k] = value
+            assert evaluate(np.argmax(log_p + trial, axis=1)) <= found + 0.002
+
+
 def test_a_scorer_may_look_at_columns_of_the_features():
     def score(model, X, y):
         return float(np.average(model.predict(X) == y, weights=X["weight"]))

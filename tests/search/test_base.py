@@ -1,11 +1,10 @@
-"""What the searches share: choices, tables, final fits and pictures."""
+"""What the searches share: choices, tables and pictures."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
 from immax import IMMAXClassifierCV
-from immax.search.base import penalty_grid
 
 SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
 
@@ -48,15 +47,6 @@ def test_the_table_has_a_row_for_every_cell(binary):
     assert (table["mean_score_time"] > 0).all()
 
 
-def test_grids_of_penalties():
-    np.testing.assert_array_equal(penalty_grid("Cs", [3, 1, 3], np.ones(1)), [1, 3])
-    np.testing.assert_array_equal(penalty_grid("Cs", None, np.ones(1)), [1])
-    with pytest.raises(ValueError, match="Cs is empty"):
-        penalty_grid("Cs", [], np.ones(1))
-    with pytest.raises(ValueError, match=r"Cs must be positive, finite numbers; got \[1.0, inf\]"):
-        penalty_grid("Cs", [1, np.inf], np.ones(1))
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # matplotlib's own
 def test_a_picture_of_the_search(binary, tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
@@ -75,14 +65,3 @@ def test_a_picture_of_the_search(binary, tmp_path):
         IMMAXClassifierCV().plot()
     with pytest.raises(ValueError, match="at most 20 points"):
         IMMAXClassifierCV(family="free", lams=[0.1], n_margins=25, cv=2).fit(X, y).plot()
-
-
-def test_a_search_takes_the_attributes_of_another_final_fit(binary):
-    X, y = binary
-    search = IMMAXClassifierCV(**SMALL, cv=2).fit(X[:200], y[:200])
-    before = search.coef_
-    search.best_estimator_.fit(X, y)
-    search.take_fit()
-    assert not np.array_equal(search.coef_, before)
-    np.testing.assert_array_equal(search.coef_, search.best_estimator_.coef_)
-    np.testing.assert_array_equal(search.margins_, search.best_estimator_.margins_)

@@ -28,7 +28,7 @@ from immax.decisions.aims import Aim
 from immax.decisions.decided_model import DecidedScore
 from immax.decisions.fit_weights import weight_params
 from immax.decisions.fitting import EVIDENCE, fit_rule, resolve_aim
-from immax.decisions.out_of_fold import fold_proba, out_of_fold_proba
+from immax.decisions.out_of_fold import check_fold_classes, fold_proba, out_of_fold_proba
 from immax.decisions.scorers import ScorerAim
 from immax.documentation import DocumentationLink
 from immax.routing import (
@@ -229,7 +229,7 @@ class DecisionClassifierCV(
         task: Task,
     ) -> tuple[Array, Any]:
         """Return out-of-fold probabilities, and the estimator fitted to all samples."""
-        _check_classes(y)
+        check_fold_classes(y)
         metadata = split_metadata(self.cv, groups, routed)
         check_group_splitter(self.cv, metadata.get("groups"))
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **metadata))
@@ -291,17 +291,3 @@ class DecisionClassifierCV(
         """
         check_is_fitted(self)
         return self.rule_.predict(self.estimator_.predict_proba(X))
-
-
-def _check_classes(y: Array) -> None:
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
-        )
-    if counts.min() < 2:
-        single = classes[counts < 2].tolist()
-        raise ValueError(
-            f"every class needs two samples or more for out-of-fold probabilities; the classes "
-            f"{single} have one"
-        )

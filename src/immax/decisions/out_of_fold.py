@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_method_params
 
 from immax.arrays import Array, Features
 
-__all__ = ["fold_proba", "out_of_fold_proba"]
+__all__ = ["check_fold_classes", "fold_proba", "out_of_fold_proba"]
 
 
 def out_of_fold_proba(
@@ -91,3 +91,24 @@ def fold_proba(
     model.fit(own, labels, **_check_method_params(X, params=dict(params), indices=train))
     held_out, _ = _safe_split(model, X, y, test, train)
     return np.asarray(model.predict_proba(held_out))[:, np.argsort(model.classes_)]
+
+
+def check_fold_classes(y: Array) -> None:
+    """Raise an error unless there are two classes or more, of two samples or more each.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels.
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}"
+        )
+    if counts.min() < 2:
+        single = classes[counts < 2].tolist()
+        raise ValueError(
+            f"every class needs two samples or more for out-of-fold probabilities; the classes "
+            f"{single} have one"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -190,12 +191,17 @@ def search_by_calls(
         From decisions, shape (n,), to a score.
     start : ndarray of shape (c,)
     quantiles : int, default=200
-        Values that are tried for each class and pass.
+        Resolution of the values that are tried for each class and pass. Where there are more
+        values, a coarse grid of them is tried, and then a fine one beside the best.
 
     Returns
     -------
     ndarray of shape (c,)
     """
+
+    def evaluate_at(offsets: Array, k: int, value: float) -> float:
+        return evaluate(highest_argmax(log_p + _replaced(offsets, k, value)))
+
     offsets = start.copy()
     best = evaluate(highest_argmax(log_p + offsets))
     classes = range(1, log_p.shape[1]) if log_p.shape[1] == 2 else range(log_p.shape[1])
@@ -210,14 +216,29 @@ def search_by_calls(
                 continue
             middles = (behind[1:] + behind[:-1]) / 2
             tried = np.r_[behind[0] - 1, middles, behind[-1] + 1]
-            if tried.size > quantiles:
-                tried = tried[np.linspace(0, tried.size - 1, quantiles).round().astype(int)]
-            for value in tried:
-                trial = offsets.copy()
-                trial[k] = value
-                score = evaluate(highest_argmax(log_p + trial))
-                if score > best + 1e-12:
-                    best, offsets = score, trial
+            steps = [tried.size] if tried.size <= quantiles else _steps(quantiles)
+            low, high = 0, tried.size - 1
+            for count in steps:
+                ranks = np.unique(np.linspace(low, high, count).round().astype(int))
+                reached = np.array([evaluate_at(offsets, k, value) for value in tried[ranks]])
+                top = int(reached.argmax())
+                if reached[top] > best + 1e-12:
+                    best = float(reached[top])
+                    offsets = _replaced(offsets, k, tried[ranks[top]])
+                low, high = ranks[max(top - 1, 0)], ranks[min(top + 1, ranks.size - 1)]
         if best <= before + 1e-9:
             break
     return offsets
+
+
+def _steps(quantiles: int) -> list[int]:
+    """Return the sizes of a coarse and a fine grid, for a resolution of one in ``quantiles``."""
+    size = math.isqrt(2 * quantiles) + 1
+    return [size, size]
+
+
+def _replaced(offsets: Array, k: int, value: float) -> Array:
+    """Return the offsets with another value for class k."""
+    trial = offsets.copy()
+    trial[k] = value
+    return trial

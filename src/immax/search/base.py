@@ -25,14 +25,13 @@ from immax.margins import class_radii
 from immax.routing import routing_enabled
 from immax.search.cell_scores import AimCriterion, Criterion
 from immax.search.cells import Cells
-from immax.search.chosen_model import ChosenModel, MarginClassifier
+from immax.search.choice import CellChoice
 from immax.search.counted_family import CountedFamily
 from immax.search.criteria import Purpose, SearchGoal, resolve_aim_of, resolve_purpose
 from immax.search.evaluation import CellEvaluator
 from immax.search.exploration import explore_family
 from immax.search.families import resolve_family
 from immax.search.folds import CrossValidation, RandomState, make_folds
-from immax.search.held_out import HeldOutCells
 from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.rounds import SearchRounds
 from immax.search.routing import make_router, route_metadata
@@ -44,7 +43,7 @@ from immax.validation import Sample, check_no_path, is_path, training_sample
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MarginSearch", "penalty_grid"]
+__all__ = ["MarginSearch"]
 
 EVIDENCE = 0.75  # of labels in the fit of a rule, as in DecisionClassifierCV
 
@@ -53,7 +52,7 @@ class MarginSearch(
     DocumentationLink,
     RefusesForeignParameters,
     CallbackSupport,
-    ChosenModel,
+    CellChoice,
     DecidedScore,
     ClassifierMixin,
     BaseEstimator,
@@ -63,8 +62,6 @@ class MarginSearch(
     Subclasses say which classifier is fitted.
     """
 
-    _penalty_name: ClassVar[str]  # the parameter of the penalty's strength: lam or C
-    _copied: ClassVar[tuple[str, ...]]  # attributes of the final fit that the search has too
     _foreign: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "class_weight": "say what decisions are for, as in aim='balanced_accuracy' or "
@@ -82,7 +79,6 @@ class MarginSearch(
     n_margins: int
     cv: CrossValidation
     scoring: Any
-    one_se: bool | str
     budget: int
     n_jobs: int | None
     random_state: RandomState
@@ -108,22 +104,12 @@ class MarginSearch(
         """Return numbers that are larger for stronger penalties."""
 
     @abstractmethod
-    def _has_link(self, n_classes: int) -> bool:
-        """Return whether the loss determines probabilities."""
-
-    @abstractmethod
     def _goal(self) -> SearchGoal:
         """Return the parameters that say what the search is for."""
 
     @abstractmethod
     def _cells(self, samples: SearchSamples, purpose: Purpose) -> Cells:
         """Return the object that fits all cells of a fold."""
-
-    @abstractmethod
-    def _final_classifier(
-        self, penalty: float, margins: Array, weights: Array, rule: str
-    ) -> MarginClassifier:
-        """Return a classifier to be fitted to all samples."""
 
     @abstractmethod
     def _norms(self, X: Features, weight: Array) -> Array:
@@ -297,77 +283,6 @@ class MarginSearch(
             return WeightedFamily()
         return resolve_family(self.family)
 
-    def _choose(self, table: SearchTable, purpose: Purpose) -> None:
-        """Tabulate all cells and choose one for decisions and one for probabilities."""
-        for_decisions = isinstance(purpose.criterion, AimCriterion) and not isinstance(
-            purpose.criterion.aim, Accuracy
-        )
-        one_se = not for_decisions if self.one_se == "auto" else bool(self.one_se)
-        index = table.choose(one_se)
-        i, j, k = table.cells[index]
-        self.cv_results_ = table.columns()
-        self.n_splits_ = table.results.scores.shape[-1]
-        self.best_index_ = index
-        self.best_score_ = float(table.results.totals[i, j, k])
-        self.best_parameters_ = table.points[i]
-        self.best_margins_ = table.margins[i]
-        self.best_weights_ = table.weights[i]
-        setattr(self, f"best_{self._penalty_name}_", float(table.penalties[j]))
-        self.best_rule_ = table.results.rules[i, j, k]
-        self.best_calibration_ = table.results.calibrations[i, j]
-        self.probability_index_ = table.choose_probabilities(index)
-
-    def _refine_rule(
-        self, table: SearchTable, evaluator: CellEvaluator, cells: HeldOutCells
-    ) -> None:
-        """Fit the rule of the choice with all effort, and say if it misses a constraint."""
-        criterion = evaluator.criterion
-        if not isinstance(criterion, AimCriterion):
-            return
-        i, j, _ = table.cells[self.best_index_]
-        samples = evaluator.test_samples(cells)
-        model = evaluator.predictions(cells, i, j, samples)
-        rule = criterion.fit(model, samples)
-        value, *_ = criterion.values(rule, model.held_out.proba, samples)
-        if value >= self.best_score_ - 1e-12:
-            self.best_rule_, self.best_score_ = rule, value
-
-    def _fit_choice(
-        self,
-        table: SearchTable,
-        X: Features,
-        y: Array,
-        sample_weight: ArrayLike | None,
-        task: Task,
-    ) -> None:
-        """Fit the chosen classifiers to all samples."""
-
-        def fitted(index: int, rule: str) -> MarginClassifier:
-            i, j, _ = table.cells[index]
-            penalty = float(table.penalties[j])
-            model = self._final_classifier(penalty, table.margins[i], table.weights[i], rule)
-            with task.subtask("refit").passed_to(model):
-                return model.fit(X, y, sample_weight)
-
-        link = self._has_link(len(self.classes_))
-        rule = self.best_rule_ if isinstance(self.best_rule_, str) else "bayes" if link else "score"
-        self.best_estimator_ = fitted(self.best_index_, rule)
-        i, j, _ = table.cells[self.probability_index_]
-        self.probability_calibration_ = table.results.calibrations[i, j]
-        self.probability_estimator_ = self.best_estimator_
-        if (i, j) != table.cells[self.best_index_][:2]:
-            self.probability_estimator_ = fitted(self.probability_index_, rule)
-        self.take_fit()
-
-    def take_fit(self) -> None:
-        """Take over the coefficients and other fitted attributes of ``best_estimator_``.
-
-        ``fit`` does so at the end. It is for those who replace ``best_estimator_`` afterwards, for
-        example by a fit of the same parameters to more rows.
-        """
-        for name in self._copied:
-            setattr(self, name, getattr(self.best_estimator_, name))
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the scores of all cells, the theory's margins and the choice.
 
@@ -386,37 +301,4 @@ class MarginSearch(
         return plot_search(self, ax)
 
     def _calibrates(self) -> bool:
-        """Return whether probabilities of the hinge are asked for."""
-        goal = self._goal()
-        asked = goal.aim is not None or goal.costs is not None
-        return asked or goal.scoring not in (None, "accuracy")
-
-
-def penalty_grid(name: str, values: ArrayLike | None, default: Array) -> Array:
-    """Return the values of a penalty parameter, ascending and without repetitions.
-
-    Parameters
-    ----------
-    name : str
-        The name of the parameter, for error messages.
-    values : array-like or None
-        Values that were given.
-    default : ndarray
-        The values if none were given.
-
-    Returns
-    -------
-    ndarray
-        Positive numbers.
-
-    Raises
-    ------
-    ValueError
-        If there are no values, or if one is not positive and finite.
-    """
-    grid = np.ravel(np.asarray(default if values is None else values, dtype=np.float64))
-    if not grid.size:
-        raise ValueError(f"{name} is empty: there is nothing to search")
-    if not (np.isfinite(grid) & (grid > 0)).all():
-        raise ValueError(f"{name} must be positive, finite numbers; got {grid.tolist()}")
-    return np.unique(grid)
+        return self._goal().need_probabilities

@@ -21,12 +21,13 @@ from immax.margins import theory_margins
 from immax.paths import lam_sequence
 from immax.penalties import Penalty, make_penalty
 from immax.penalties.registry import Groups
-from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
+from immax.search.base import EVIDENCE, MarginSearch
 from immax.search.cells import Cells, LinearCells, LinearFits
 from immax.search.criteria import Purpose, SearchGoal
 from immax.search.folds import CrossValidation, RandomState
 from immax.search.leave_one_out import MAX_PARAMETERS, LeaveOneOutCells
 from immax.search.margin_family import MarginFamily
+from immax.search.penalty_grids import penalty_grid
 from immax.search.samples import SearchSamples
 from immax.solvers import Problem
 from immax.validation import Sample, check_choice, check_positive

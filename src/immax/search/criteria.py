@@ -38,6 +38,12 @@ class SearchGoal(NamedTuple):
     pos_label: object
     evidence: float
 
+    @property
+    def need_probabilities(self) -> bool:
+        """Whether machines without probabilities are to be calibrated."""
+        asked = self.aim is not None or self.costs is not None
+        return asked or self.scoring not in (None, "accuracy")
+
 
 class Purpose(NamedTuple):
     """What a search is for."""

@@ -9,14 +9,14 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 
 from immax.arrays import Array, Features
 from immax.decisions import AIMS, Aim
 from immax.decisions.confusion import confusion_matrix
 from immax.routing import SampleMetadata
-from immax.search.predictions import HeldOutPredictions, check_rows, log_probabilities
+from immax.search.predictions import HeldOutPredictions, log_probabilities
+from immax.search.probing import ProbingClassifier, takes_weights
 
 __all__ = ["Scorer", "ScorerFunction", "Scoring", "group_means", "resolve_scoring"]
 
@@ -45,36 +45,6 @@ PER_SAMPLE: Mapping[str, _Known] = MappingProxyType(
     {"accuracy": _Known(_hits, True), "neg_log_loss": _Known(log_probabilities, False)}
 )
 """The most common scorers as means over samples."""
-
-
-class _ProbingClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier that is always right, and records which of its methods are called."""
-
-    def __init__(self, X: Features, y: Array, classes: Array) -> None:
-        self.X = X
-        self.y = y
-        self.classes = classes
-        self.classes_ = classes
-        self.requested: set[str] = set()
-
-    def _indicators(self) -> Array:
-        return np.equal.outer(self.y, self.classes).astype(np.float64)
-
-    def predict(self, X: Features) -> Array:
-        check_rows(X, self.X)
-        self.requested.add("predict")
-        return self.y
-
-    def decision_function(self, X: Features) -> Array:
-        check_rows(X, self.X)
-        self.requested.add("decision_function")
-        indicators = self._indicators()
-        return 2 * indicators[:, 1] - 1 if len(self.classes) == 2 else indicators
-
-    def predict_proba(self, X: Features) -> Array:
-        check_rows(X, self.X)
-        self.requested.add("predict_proba")
-        return self._indicators()
 
 
 def resolve_scoring(scoring: Scoring) -> ScorerFunction:
@@ -182,14 +152,14 @@ class Scorer:
                 only_labels=labels,
                 metadata=metadata,
             )
-        model = _ProbingClassifier(X, y, classes)
+        model = ProbingClassifier(X, y, classes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of perfect predictions say nothing
             uses_weights = False
             if metadata is not None and rows is not None:
                 function(model, X, y, **metadata.part(rows).values)
             else:
-                uses_weights = weight is not None and _takes_weights(function, model, X, y, weight)
+                uses_weights = weight is not None and takes_weights(function, model, X, y, weight)
                 if not uses_weights:
                     function(model, X, y)
         aim = AIMS[scoring]() if isinstance(scoring, str) and scoring in AIMS else None
@@ -288,16 +258,6 @@ def _is_same(scorer: ScorerFunction, other: ScorerFunction) -> bool:
         for each in (scorer, other)
     )
     return own == others
-
-
-def _takes_weights(
-    function: ScorerFunction, model: _ProbingClassifier, X: Features, y: Array, weight: Array
-) -> bool:
-    try:
-        function(model, X, y, sample_weight=weight)
-    except TypeError:
-        return False
-    return True
 
 
 def group_means(values: Array, weight: Array | None, groups: Sequence[Array]) -> list[float]:

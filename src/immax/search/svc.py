@@ -23,12 +23,13 @@ from immax.kernels.machines import solve_machines, votes
 from immax.kernels.parameters import check_parameters, resolve_gamma
 from immax.kernels.samples import Data, Points, build_samples, kernel_norms
 from immax.kernels.svc import IMMAXSVC
-from immax.search.base import EVIDENCE, MarginSearch, penalty_grid
+from immax.search.base import EVIDENCE, MarginSearch
 from immax.search.cells import Cells, CellWatch, ignore_cell
 from immax.search.criteria import Purpose, SearchGoal
 from immax.search.folds import CrossValidation, Fold, RandomState
 from immax.search.held_out import HeldOutCells, PointTerms
 from immax.search.margin_family import MarginFamily, family_weights
+from immax.search.penalty_grids import penalty_grid
 from immax.search.samples import SearchSamples
 
 __all__ = ["IMMAXSVCCV"]
