@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from immax import IMMAXSVC, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
 from immax.decisions import DecisionClassifierCV
-from immax.validation import check_no_path, class_codes
+from immax.validation import canonical_rows, check_no_path, class_codes
 
 LABELS = {
     "int8 from end to end": np.array([-128, 127, 5, -128] * 100, np.int8),
@@ -55,3 +56,15 @@ def test_a_path_is_no_table(kind, path):
     with pytest.raises(TypeError, match="got the path 'folder'"):
         model.predict(path)
     check_no_path(np.ones(3))
+
+
+def test_rows_have_one_entry_for_each_place():
+    indices, indptr = np.array([1, 0, 1], np.int64), np.array([0, 3, 3], np.int64)
+    X = sparse.csr_array((np.array([2.0, 1.0, 3.0]), indices, indptr), shape=(2, 2))
+    rows = canonical_rows(X)
+    assert rows.data.tolist() == [1.0, 5.0]
+    assert rows.indices.dtype == rows.indptr.dtype == np.int32
+    assert X.data.tolist() == [2.0, 1.0, 3.0]
+    assert canonical_rows(rows) is rows
+    dense = np.ones((2, 2))
+    assert canonical_rows(dense) is dense

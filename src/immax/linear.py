@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features, Vector
@@ -23,7 +22,7 @@ from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
 from immax.penalties.registry import Groups
-from immax.validation import check_choice
+from immax.validation import canonical_rows, check_choice
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
 
@@ -364,7 +363,4 @@ def feature_norms(X: Features) -> Array:
     -------
     ndarray of shape (n,)
     """
-    if sparse.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return np.asarray(row_norms(X))
+    return np.asarray(row_norms(canonical_rows(X)))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -16,6 +17,7 @@ from immax.arrays import Array, Features, Vector
 
 __all__ = [
     "Sample",
+    "canonical_rows",
     "check_choice",
     "check_no_path",
     "check_positive",
@@ -100,6 +102,33 @@ def check_no_path(X: object) -> None:
             "IMMAXClassifier and IMMAXClassifierCV can be fitted to Parquet files and folders; "
             "predictions need their rows, for example from pandas.read_parquet"
         )
+
+
+def canonical_rows(X: Features) -> Features:
+    """Return rows with a single entry for each place, whatever their sparse matrix holds.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n, d)
+        Rows; an entry of a sparse matrix may be the sum of several.
+
+    Returns
+    -------
+    ndarray or sparse matrix
+        X itself where nothing is to be done. The indices of sparse matrices have 32 bits where
+        these suffice, for libraries that take no others.
+    """
+    if not sparse.issparse(X):
+        return X
+    rows = X
+    if not X.has_canonical_format:
+        rows = X.copy()
+        rows.sum_duplicates()
+    narrow = sparse.get_index_dtype(maxval=max(*rows.shape, rows.nnz))
+    if rows.indices.dtype == rows.indptr.dtype == narrow:
+        return rows
+    parts = rows.data, rows.indices.astype(narrow), rows.indptr.astype(narrow)
+    return type(rows)(parts, shape=rows.shape)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from immax import IMMAXSVC, IMMAXClassifier
+from immax import IMMAXSVC, IMMAXSVCCV, IMMAXClassifier
 from immax.theory import certificate
 from immax.theory.hypotheses import hypothesis
 
@@ -285,6 +285,26 @@ def test_sparse_data_give_the_same(kernel, multiclass):
     np.testing.assert_allclose(
         dense.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array])
+def test_entries_of_sparse_rows_add_up(n_classes, kernel, container):
+    X, y = blobs(n_classes, 300)
+    parts = np.stack([0.25 * X, 0.75 * X], axis=2).ravel()
+    columns = np.tile(np.repeat(np.arange(X.shape[1]), 2), len(X))
+    starts = np.arange(len(X) + 1) * 2 * X.shape[1]
+    halves = container((parts, columns, starts), shape=X.shape)
+    whole = IMMAXSVC(kernel, C=0.1, tol=1e-8).fit(X, y)
+    expected = whole.decision_function(X)
+    model = clone(whole).fit(halves, y)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)
+    np.testing.assert_allclose(whole.decision_function(halves), expected, atol=1e-9)
+    assert halves.nnz == parts.size
+    search = IMMAXSVCCV(kernel, Cs=[0.1, 1.0], n_margins=2, cv=2)
+    scores = clone(search).fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(search.fit(halves, y).cv_results_["mean_test_score"], scores)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -28,7 +28,7 @@ from immax.kernels.parameters import KernelLike, check_parameters
 from immax.kernels.samples import build_samples, kernel_norms
 from immax.margins import class_radii, resolve_margins
 from immax.plain_rules import by_score
-from immax.validation import Sample, check_no_path, training_sample
+from immax.validation import Sample, canonical_rows, check_no_path, training_sample
 
 __all__ = ["IMMAXSVC"]
 
@@ -225,6 +225,7 @@ class IMMAXSVC(
         given = X
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X, checked = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+        X = canonical_rows(X)
         sample = training_sample(X, checked, sample_weight)
         kept = np.flatnonzero(sample.weight)
         labels, weight = sample.labels[kept], sample.weight[kept]
@@ -318,6 +319,7 @@ class IMMAXSVC(
         check_no_path(X)
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X = validate_data(self, X, accept_sparse=sparse_ok, dtype=np.float64, reset=False)
+        X = canonical_rows(X)
         if self.kernel == "precomputed":
             products = X[:, self.support_] @ self.dual_coef_.T
         else:

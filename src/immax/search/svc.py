@@ -30,6 +30,7 @@ from immax.search.folds import CrossValidation, Fold, RandomState
 from immax.search.held_out import HeldOutCells, PointTerms
 from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.samples import SearchSamples
+from immax.validation import canonical_rows
 
 __all__ = ["IMMAXSVCCV"]
 
@@ -320,7 +321,8 @@ class IMMAXSVCCV(MarginSearch):
 
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
         sparse_ok = False if self.kernel == "precomputed" else "csr"
-        return validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+        X, labels = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+        return canonical_rows(X), labels
 
     def _norms(self, X: Features, weight: Array) -> Array:
         data, _ = build_samples(
