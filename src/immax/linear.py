@@ -76,7 +76,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         For penalty="group": a label for each feature, in their order, or by name in a Series or a
         dict. By default every feature is a group: all classes use it, or none does.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
-        Margins in the order of ``classes_``, or by label. "theory" is
+        Margins in the order of ``classes_``, or by label, in a Series too. "theory" is
         ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that
         are given are used as they are; ``immax.margins.theory_margins(counts, total=1)`` are the
         paper's, which sum to one.

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array, Vector
+from immax.class_labels import by_label, check_class_order, in_class_order
 
 __all__ = [
     "class_radii",
@@ -57,7 +58,10 @@ def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> 
     ------
     ValueError
         If the shape is wrong, or an entry is not positive and finite.
+    TypeError
+        If it is a Series of pandas whose labels are not sorted, as of ``y.value_counts()``.
     """
+    check_class_order(values, name)
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -363,7 +367,7 @@ def resolve_margins(
 
     Parameters
     ----------
-    margins : "theory", "equal", array-like of shape (n_classes,), or dict by class label
+    margins : "theory", "equal", array-like of shape (n_classes,), dict or Series by class label
         The first two have mean one; margins that are given are taken as they are.
     classes : ndarray of shape (n_classes,)
         The labels, in order.
@@ -397,17 +401,7 @@ def resolve_margins(
             "margins must be 'theory', 'equal', an array with one margin per class, or a dict "
             f"from class label to margin; got {margins!r}"
         )
-    given = _in_order(margins, classes) if isinstance(margins, Mapping) else margins
+    given = by_label(margins)
+    if isinstance(given, Mapping):
+        given = in_class_order(given, classes, "margins")
     return class_vector(given, "margins", len(classes)).copy()
-
-
-def _in_order(margins: Mapping[Any, float], classes: Array) -> list[float]:
-    labels = classes.tolist()
-    unknown = [label for label in margins if label not in labels]
-    absent = [label for label in labels if label not in margins]
-    if unknown or absent:
-        raise ValueError(
-            f"margins must have one entry for each of the classes {labels}; "
-            f"unknown labels: {unknown}, classes without a margin: {absent}"
-        )
-    return [margins[label] for label in labels]

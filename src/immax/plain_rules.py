@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array
+from immax.class_labels import check_unlabelled
 
 __all__ = ["by_score", "check_cost_values", "check_costs", "decide", "highest_argmax"]
 
@@ -57,7 +58,10 @@ def check_cost_values(costs: ArrayLike) -> Array:
     ------
     ValueError
         If they are not such numbers.
+    TypeError
+        If they are a Series or a data frame with labels.
     """
+    check_unlabelled(costs, "costs")
     try:
         values = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ LAYERS = (
         "foreign_parameters",
         "documentation",
     ),
-    ("validation", "callbacks", "routing"),
+    ("class_labels", "validation", "callbacks", "routing"),
     ("margins",),
     ("class_weights",),
     ("losses", "penalties"),
