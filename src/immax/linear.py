@@ -22,7 +22,7 @@ from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
 from immax.penalties.registry import Groups
-from immax.validation import canonical_rows, check_choice
+from immax.validation import canonical_rows, check_choice, check_flags
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
 
@@ -203,6 +203,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_flags(use_radii=self.use_radii)
         check_choice("loss", self.loss, tuple(SURROGATES))
         check_choice("form", self.form, ("auto", "sum", "max"))
         if self.loss == "hinge" and self.form == "sum":

@@ -19,8 +19,10 @@ __all__ = [
     "Sample",
     "canonical_rows",
     "check_choice",
+    "check_flags",
     "check_no_path",
     "check_positive",
+    "check_whole",
     "class_codes",
     "is_path",
     "nearest",
@@ -66,6 +68,45 @@ def check_positive(name: str, value: object) -> None:
     """
     if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
+
+
+def check_flags(**values: object) -> None:
+    """Raise an error if a parameter is neither True nor False, such as the text "false".
+
+    Parameters
+    ----------
+    **values
+        The values by the names of their parameters; 1 and 0 are flags too.
+
+    Raises
+    ------
+    ValueError
+        If a value is not a flag.
+    """
+    for name, value in values.items():
+        number = isinstance(value, (int, float, np.bool_, np.number))
+        if not number or value not in (0, 1):
+            raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_whole(name: str, value: object) -> None:
+    """Raise an error if a parameter is not a positive whole number.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name in the message.
+    value : object
+        Its value.
+
+    Raises
+    ------
+    ValueError
+        If the value is not a positive whole number.
+    """
+    number = isinstance(value, (int, float, np.number)) and np.isfinite(value)
+    if not number or value < 1 or value != int(value):  # type: ignore[operator, call-overload]
+        raise ValueError(f"{name} must be a positive whole number; got {value!r}")
 
 
 def is_path(X: object) -> bool:

@@ -324,6 +324,18 @@ def test_a_matrix_and_a_function_give_the_same_as_the_name(n_classes):
         )
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("options", [{"degree": 0.5}, {"degree": np.nan}, {"coef0": np.inf}])
+def test_kernels_that_are_not_finite_are_refused(n_classes, options):
+    X, y = blobs(n_classes, 60)
+    for model in (IMMAXSVC("poly", **options), IMMAXSVCCV("poly", **options)):
+        with pytest.raises(ValueError, match=f"^{next(iter(options))} must be a"):
+            model.fit(X, y)
+    whole = IMMAXSVC("poly", degree=2.0).fit(X, y)
+    same = IMMAXSVC("poly", degree=2).fit(X, y)
+    np.testing.assert_array_equal(whole.decision_function(X), same.decision_function(X))
+
+
 def test_weights_of_zero_are_absent():
     X, y = blobs(3, 300)
     weight = np.ones(300)

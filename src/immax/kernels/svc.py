@@ -28,7 +28,7 @@ from immax.kernels.parameters import KernelLike, check_parameters
 from immax.kernels.samples import build_samples, kernel_norms
 from immax.margins import class_radii, resolve_margins
 from immax.plain_rules import by_score
-from immax.validation import Sample, canonical_rows, check_no_path, training_sample
+from immax.validation import Sample, canonical_rows, check_flags, check_no_path, training_sample
 
 __all__ = ["IMMAXSVC"]
 
@@ -220,7 +220,17 @@ class IMMAXSVC(
 
     def _fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         options = self._options()
-        check_parameters(self.kernel, self.gamma, self.multiclass, options, self.C, self.lam)
+        check_flags(use_radii=self.use_radii, calibrated=self.calibrated)
+        check_parameters(
+            self.kernel,
+            self.gamma,
+            self.multiclass,
+            options,
+            self.C,
+            self.lam,
+            self.degree,
+            self.coef0,
+        )
         check_no_path(X)
         given = X
         sparse_ok = False if self.kernel == "precomputed" else "csr"

@@ -312,7 +312,14 @@ class IMMAXSVCCV(MarginSearch):
         return MachineOptions(self.tol, cache_size=self.cache_size)
 
     def _check_parameters(self) -> None:
-        check_parameters(self.kernel, self.gamma, self.multiclass, self._options())
+        check_parameters(
+            self.kernel,
+            self.gamma,
+            self.multiclass,
+            self._options(),
+            degree=self.degree,
+            coef0=self.coef0,
+        )
         if isinstance(self.cv, str):
             raise ValueError(
                 f"cv={self.cv!r}: the hinge has kinks, where a Newton step does not lead from one "
