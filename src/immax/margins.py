@@ -108,7 +108,10 @@ def positive_number(value: float, name: str) -> float:
     ValueError
         If the number is not positive and finite.
     """
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
     return number
@@ -162,8 +165,18 @@ def class_radii(norms: ArrayLike, y: ArrayLike, n_classes: int) -> Vector:
     >>> class_radii([3.0, 5.0, 2.0], [0, 0, 1], 2)
     array([5., 2.])
     """
+    labels, lengths = np.asarray(y), np.asarray(norms, dtype=np.float64)
+    if labels.shape != lengths.shape or labels.ndim != 1:
+        raise ValueError(
+            f"norms and y must have one entry per sample; got shapes {lengths.shape} and "
+            f"{labels.shape}"
+        )
+    if labels.size and (labels.dtype.kind not in "iub" or not 0 <= labels.min() <= labels.max()):
+        raise ValueError("y must be class indices, whole numbers from 0")
+    if labels.size and labels.max() >= n_classes:
+        raise ValueError(f"y goes up to {labels.max()}; there are {n_classes} classes")
     radii = np.zeros(n_classes)
-    np.maximum.at(radii, np.asarray(y), np.asarray(norms, dtype=np.float64))
+    np.maximum.at(radii, labels.astype(np.intp), lengths)
     return radii
 
 
