@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from callback_cases import Recorder, needs_callbacks
 from sklearn.base import clone
@@ -173,6 +174,46 @@ def test_bad_data_tear_down_too():
 
 
 @needs_callbacks
+@pytest.mark.parametrize(
+    "model",
+    [
+        IMMAXClassifier(),
+        BaselineClassifier(),
+        IMMAXSVC(),
+        IMMAXClassifierCV(lams=[0.1], n_margins=2, cv=2),
+        IMMAXSVCCV(Cs=[1.0], n_margins=2, cv=2),
+        DecisionClassifierCV(cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("failure", ["one class", "interrupted"])
+def test_a_fit_that_fails_leaves_the_earlier_one(model, failure, monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    turned = frame[list("dcba")]
+    model = clone(model).fit(frame, y)
+    before = model.predict(frame)
+    if failure == "one class":
+        with pytest.raises(ValueError, match="one class"):
+            model.fit(turned, np.zeros(150, dtype=int))
+    else:
+        searched = isinstance(model, (IMMAXClassifierCV, IMMAXSVCCV))
+        last = "take_fit" if searched else "_fit" if hasattr(model, "_fit") else "take_solution"
+        original = getattr(type(model), last)
+
+        def stop(self, *arguments):
+            if not searched:
+                original(self, *arguments)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(type(model), last, stop)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(turned, 2 - y)
+    np.testing.assert_array_equal(model.predict(frame), before)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(turned)
+
+
 def test_copies_keep_the_callbacks():
     from sklearn.callback import ScoringMonitor
 

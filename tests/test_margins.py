@@ -84,6 +84,15 @@ def test_power_margins():
 def test_class_radii():
     np.testing.assert_array_equal(class_radii([1.0, 4.0, 2.0, 3.0], [2, 0, 0, 2], 3), [4, 0, 3])
 
+    for norms, y, message in [
+        ([1.0], [0, 1], "one entry per sample"),
+        ([1.0, 2.0], [-1, 1], "whole numbers from 0"),
+        ([1.0, 2.0], [0.0, 1.0], "whole numbers from 0"),
+        ([1.0, 2.0], [0, 2], "y goes up to 2; there are 2 classes"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            class_radii(norms, y, 2)
+
 
 def test_search_box_is_the_paper_s():
     rho = theory_margins([5000, 500, 50])
@@ -125,6 +134,7 @@ def test_other_bad_arguments_are_named():
         (lambda: theory_margins([3, 2], radii=[1.0]), "radii must have an entry for each of the 2"),
         (lambda: theory_margins([3, 2], costs=[1.0, 0.0]), "costs of class 1 is 0"),
         (lambda: theory_margins([3, 2], total=0), "total must be a positive"),
+        (lambda: theory_margins([3, 2], total="mean"), "total must be a positive"),
         (lambda: power_margins([3, 2], np.nan), "power must be a finite number"),
         (lambda: search_box([0.5, 0.5], width=1.0), "width must lie strictly between"),
         (lambda: search_box([0.5, 0.5], n=1), "n must be a whole number"),

@@ -24,6 +24,15 @@ def test_decisions():
         check_costs([0, 0], 2)
 
 
+def test_scores_in_lists_and_what_is_no_table_of_probabilities():
+    np.testing.assert_array_equal(by_score([-1.0, 2.0]), [0, 1])
+    np.testing.assert_array_equal(by_score([[3.0, 2.0]]), [0])
+    with pytest.raises(ValueError, match=r"proba must be.*got shape \(2,\)"):
+        decide([0.2, 0.8])
+    with pytest.raises(ValueError, match=r"proba must be.*got NaN"):
+        decide([[0.2, np.nan]])
+
+
 def test_ties_go_to_the_highest_index():
     np.testing.assert_array_equal(highest_argmax(np.array([[1, 3, 3], [2, 2, 2]])), [2, 2])
     np.testing.assert_array_equal(by_score(np.array([-1.0, 0.0, 2.0])), [0, 1, 1])

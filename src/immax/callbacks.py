@@ -193,17 +193,34 @@ def fit_task(
         The whole fit.
     """
     if not SUPPORTED:
-        yield Task(estimator, None)
+        with _unchanged_on_failure(estimator):
+            yield Task(estimator, None)
         return
     metadata = None if sample_weight is None else {"sample_weight": sample_weight}
     try:
         context = estimator._init_callback_context(max_subtasks=n_subtasks)
         task = Task(estimator, context, {"X": X, "y": y, "metadata": metadata})
-        task.begin()
-        yield task
-        task.end(dict if predicts else None)  # no attributes are to be replaced
+        with _unchanged_on_failure(estimator):
+            task.begin()
+            yield task
+            task.end(dict if predicts else None)  # no attributes are to be replaced
     finally:
         _tear_down(estimator)
+
+
+@contextmanager
+def _unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    """Leave an earlier fit as it was if this one fails or is interrupted.
+
+    Otherwise the new order of the features, say, would be taken for that of the old coefficients.
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 class IterationTasks:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Vector
+from immax.class_labels import check_class_order
 
 __all__ = ["class_vector", "in_class_order", "positive_number"]
 
@@ -33,7 +34,10 @@ def class_vector(values: ArrayLike, name: str, n_classes: int | None = None) -> 
     ------
     ValueError
         If the shape is wrong, or an entry is not positive and finite.
+    TypeError
+        If it is a pandas Series whose labels are not sorted, as those of ``y.value_counts()``.
     """
+    check_class_order(values, name)
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

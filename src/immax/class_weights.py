@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array, Vector
+from immax.class_labels import by_label
 from immax.class_vectors import class_vector, in_class_order
 
 __all__ = ["divide_out", "power_weights", "resolve_weights", "weighted_shares"]
@@ -51,7 +52,7 @@ def resolve_weights(
 
     Parameters
     ----------
-    weights : "equal", "balanced", array-like of shape (n_classes,), or dict by class label
+    weights : "equal", "balanced", array-like of shape (n_classes,), dict or Series by class label
         "balanced" is ``m / m_k``.
     classes : ndarray of shape (n_classes,)
         The labels, in order.
@@ -81,9 +82,10 @@ def resolve_weights(
                 f"dict from class label to weight; got {weights!r}"
             )
         return power_weights(counts, float(weights == "balanced"))
-    if isinstance(weights, Mapping):
-        weights = in_class_order(weights, classes, "weights", "weight")
-    return class_vector(weights, "weights", len(classes)).copy()
+    given = by_label(weights)
+    if isinstance(given, Mapping):
+        given = in_class_order(given, classes, "weights", "weight")
+    return class_vector(given, "weights", len(classes)).copy()
 
 
 def divide_out(proba: Array, weights: Array) -> Array:

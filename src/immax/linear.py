@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features, Vector
@@ -23,7 +22,7 @@ from immax.losses.spec import LossSpec
 from immax.losses.surrogates import SURROGATES
 from immax.margins import class_radii, resolve_margins
 from immax.penalties.registry import Groups
-from immax.validation import check_choice
+from immax.validation import canonical_rows, check_choice, check_flags
 
 __all__ = ["BaselineClassifier", "IMMAXClassifier"]
 
@@ -77,7 +76,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
         For penalty="group": a label for each feature, in their order, or by name in a Series or a
         dict. By default every feature is a group: all classes use it, or none does.
     margins : "theory", "equal", array-like of shape (n_classes,) or dict, default="theory"
-        Margins in the order of ``classes_``, or by label. "theory" is
+        Margins in the order of ``classes_``, or by label, in a Series too. "theory" is
         ``rho_k ∝ n_k^(1/3)`` with mean one, and "equal" is one for every class. Margins that you
         pass are used as given; ``immax.margins.theory_margins(counts, total=1)`` are the
         paper's, which sum to one.
@@ -207,6 +206,7 @@ class IMMAXClassifier(LinearClassifier[ClassTerms]):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_flags(use_radii=self.use_radii)
         check_choice("loss", self.loss, tuple(SURROGATES))
         check_choice("form", self.form, ("auto", "sum", "max"))
         if self.loss == "hinge" and self.form == "sum":
@@ -367,7 +367,4 @@ def feature_norms(X: Features) -> Array:
     -------
     ndarray of shape (n,)
     """
-    if sparse.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return np.asarray(row_norms(X))
+    return np.asarray(row_norms(canonical_rows(X)))

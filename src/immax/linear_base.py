@@ -27,6 +27,7 @@ from immax.solvers import SOLVER_NAMES, Problem, solve
 from immax.solvers.problem import Solution
 from immax.validation import (
     check_choice,
+    check_flags,
     check_no_path,
     check_positive,
     is_path,
@@ -138,6 +139,7 @@ class LinearClassifier(
 
     def _check_parameters(self) -> None:
         check_positive("lam", self.lam)
+        check_flags(fit_intercept=self.fit_intercept, warm_start=self.warm_start)
         make_penalty(self.penalty, self.l1_ratio, self.groups)
         check_positive("tol", self.tol)
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:

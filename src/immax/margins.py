@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array, Vector
+from immax.class_labels import by_label
 from immax.class_vectors import class_vector, in_class_order, positive_number
 
 __all__ = [
@@ -86,8 +87,18 @@ def class_radii(norms: ArrayLike, y: ArrayLike, n_classes: int) -> Vector:
     >>> class_radii([3.0, 5.0, 2.0], [0, 0, 1], 2)
     array([5., 2.])
     """
+    labels, lengths = np.asarray(y), np.asarray(norms, dtype=np.float64)
+    if labels.shape != lengths.shape or labels.ndim != 1:
+        raise ValueError(
+            f"norms and y must have one entry per sample; got shapes {lengths.shape} and "
+            f"{labels.shape}"
+        )
+    if labels.size and (labels.dtype.kind not in "iub" or not 0 <= labels.min() <= labels.max()):
+        raise ValueError("y must be class indices, whole numbers from 0")
+    if labels.size and labels.max() >= n_classes:
+        raise ValueError(f"y goes up to {labels.max()}; there are {n_classes} classes")
     radii = np.zeros(n_classes)
-    np.maximum.at(radii, np.asarray(y), np.asarray(norms, dtype=np.float64))
+    np.maximum.at(radii, labels.astype(np.intp), lengths)
     return radii
 
 
@@ -291,7 +302,7 @@ def resolve_margins(
 
     Parameters
     ----------
-    margins : "theory", "equal", array-like of shape (n_classes,), or dict by class label
+    margins : "theory", "equal", array-like of shape (n_classes,), dict or Series by class label
         The first two have mean one; margins that are given are taken as they are.
     classes : ndarray of shape (n_classes,)
         The labels, in order.
@@ -325,6 +336,7 @@ def resolve_margins(
             "margins must be 'theory', 'equal', an array with one margin per class, or a dict "
             f"from class label to margin; got {margins!r}"
         )
-    if isinstance(margins, Mapping):
-        margins = in_class_order(margins, classes, "margins", "margin")
-    return class_vector(margins, "margins", len(classes)).copy()
+    given = by_label(margins)
+    if isinstance(given, Mapping):
+        given = in_class_order(given, classes, "margins", "margin")
+    return class_vector(given, "margins", len(classes)).copy()

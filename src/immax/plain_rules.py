@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from immax.arrays import Array
+from immax.class_labels import check_unlabelled
 
 __all__ = ["by_score", "check_cost_values", "check_costs", "decide", "highest_argmax"]
 
@@ -25,12 +26,12 @@ def highest_argmax(values: Array) -> NDArray[np.intp]:
     return np.asarray(values.shape[1] - 1 - np.argmax(values[:, ::-1], axis=1))
 
 
-def by_score(scores: Array) -> NDArray[np.intp]:
+def by_score(scores: ArrayLike) -> NDArray[np.intp]:
     """Return class indices by the highest score, or by the sign of class 1's.
 
     Parameters
     ----------
-    scores : ndarray of shape (n, c), or (n,) for two classes
+    scores : array-like of shape (n, c), or (n,) for two classes
         As ``decision_function`` returns them.
 
     Returns
@@ -38,7 +39,8 @@ def by_score(scores: Array) -> NDArray[np.intp]:
     ndarray of int, shape (n,)
         The highest index on a tie.
     """
-    return (scores >= 0).astype(np.intp) if scores.ndim == 1 else highest_argmax(scores)
+    h = np.asarray(scores)
+    return (h >= 0).astype(np.intp) if h.ndim == 1 else highest_argmax(h)
 
 
 def check_cost_values(costs: ArrayLike) -> Array:
@@ -57,7 +59,10 @@ def check_cost_values(costs: ArrayLike) -> Array:
     ------
     ValueError
         If they are not such numbers.
+    TypeError
+        If they are a Series or a data frame with labels.
     """
+    check_unlabelled(costs, "costs")
     try:
         values = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -124,6 +129,9 @@ def decide(proba: ArrayLike, costs: ArrayLike | None = None) -> NDArray[np.intp]
     array([1])
     """
     p = np.asarray(proba)
+    if p.ndim != 2 or np.isnan(p).any():
+        got = f"shape {p.shape}" if p.ndim != 2 else "NaN"
+        raise ValueError(f"proba must be probabilities of shape (n, c); got {got}")
     if costs is None:
         return highest_argmax(p)
     return highest_argmax(-(p @ check_costs(costs, p.shape[1])))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -16,10 +17,13 @@ from immax.arrays import Array, Features, Vector
 
 __all__ = [
     "Sample",
+    "canonical_rows",
     "check_choice",
+    "check_flags",
     "check_group_splitter",
     "check_no_path",
     "check_positive",
+    "check_whole",
     "class_codes",
     "is_path",
     "nearest",
@@ -67,6 +71,45 @@ def check_positive(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a positive, finite number; got {value!r}")
 
 
+def check_flags(**values: object) -> None:
+    """Raise an error if a parameter is neither True nor False, such as the text "false".
+
+    Parameters
+    ----------
+    **values
+        The values by the names of their parameters; 1 and 0 are flags too.
+
+    Raises
+    ------
+    ValueError
+        If a value is not a flag.
+    """
+    for name, value in values.items():
+        number = isinstance(value, (int, float, np.bool_, np.number))
+        if not number or value not in (0, 1):
+            raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_whole(name: str, value: object) -> None:
+    """Raise an error if a parameter is not a positive whole number.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name in the message.
+    value : object
+        Its value.
+
+    Raises
+    ------
+    ValueError
+        If the value is not a positive whole number.
+    """
+    number = isinstance(value, (int, float, np.number)) and np.isfinite(value)
+    if not number or value < 1 or value != int(value):  # type: ignore[operator, call-overload]
+        raise ValueError(f"{name} must be a positive whole number; got {value!r}")
+
+
 def is_path(X: object) -> bool:
     """Return whether features are the name of a file or folder.
 
@@ -101,6 +144,33 @@ def check_no_path(X: object) -> None:
             "IMMAXClassifier and IMMAXClassifierCV can be fitted to Parquet files and folders; "
             "predictions need their rows, for example from pandas.read_parquet"
         )
+
+
+def canonical_rows(X: Features) -> Features:
+    """Return rows with a single entry for each place, whatever their sparse matrix holds.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n, d)
+        Rows; an entry of a sparse matrix may be the sum of several.
+
+    Returns
+    -------
+    ndarray or sparse matrix
+        X itself where nothing is to be done. The indices of sparse matrices have 32 bits where
+        these suffice, for libraries that take no others.
+    """
+    if not sparse.issparse(X):
+        return X
+    rows = X
+    if not X.has_canonical_format:
+        rows = X.copy()
+        rows.sum_duplicates()
+    narrow = sparse.get_index_dtype(maxval=max(*rows.shape, rows.nnz))
+    if rows.indices.dtype == rows.indptr.dtype == narrow:
+        return rows
+    parts = rows.data, rows.indices.astype(narrow), rows.indptr.astype(narrow)
+    return type(rows)(parts, shape=rows.shape)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -95,6 +95,13 @@ def test_prefit(data):
         DecisionClassifierCV(LogisticRegression(), cv="prefit").fit(X, y)
 
 
+def test_names_of_features_are_those_of_the_last_fit(data):
+    X, y = data
+    model = DecisionClassifierCV(cv=2).fit(pd.DataFrame(X).add_prefix("x"), y)
+    assert model.feature_names_in_[0] == "x0"
+    assert not hasattr(model.fit(X, y), "feature_names_in_")
+
+
 def test_groups_reach_the_splitter(data):
     X, y = data
     groups = np.arange(len(y)) // 5

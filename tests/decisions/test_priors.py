@@ -1,6 +1,7 @@
 """Class shares: adjusted exactly, and estimated with an interval."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -52,6 +53,14 @@ def test_shares_are_estimated_and_their_interval_holds_the_truth():
 def test_wrong_shares(trained, actual, message):
     with pytest.raises(ValueError, match=message):
         adjust_prior([[0.5, 0.5]], trained, actual)
+
+
+def test_shares_of_pandas_are_in_the_order_of_the_classes():
+    counts = pd.Series(["ok"] * 3 + ["fraud"]).value_counts()
+    with pytest.raises(TypeError, match=r"trained must be in the order.*\['ok', 'fraud'\]"):
+        adjust_prior([[0.5, 0.5]], counts, [1, 1])
+    adjusted = adjust_prior([[0.5, 0.5]], counts.sort_index(), [1, 1])
+    np.testing.assert_allclose(adjusted, [[0.75, 0.25]])
 
 
 def test_nothing_to_estimate_from():

@@ -5,6 +5,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from immax.decisions import BalancedAccuracy, Budget, Costs, GMean, PrecisionAt, fit_rule
@@ -79,6 +80,7 @@ def test_other_class_shares():
     np.testing.assert_allclose(new.prior, actual)
     labels = rule.classes.tolist()
     assert rule.for_prior(dict(zip(labels, actual, strict=True))) == new
+    assert rule.for_prior(pd.Series(actual, labels)[::-1]) == new
     with pytest.raises(ValueError, match=r"unknown labels: \['other'\], classes without a share"):
         rule.for_prior({"other": 1})
     there_and_back = new.for_prior(prior)

@@ -17,6 +17,7 @@ LAYERS = (
         "foreign_parameters",
         "documentation",
     ),
+    ("class_labels",),
     ("validation", "callbacks", "routing", "class_vectors"),
     ("margins",),
     ("class_weights",),

@@ -17,6 +17,8 @@ def test_gamma_is_scikit_learn_s_and_counts_weights():
         assert resolve_gamma("auto", features, weight) == pytest.approx(1 / 3)
         assert resolve_gamma(0.7, features, weight) == 0.7
     assert resolve_gamma("scale", np.ones((4, 2)), np.ones(4)) == 1.0
+    far = resolve_gamma("scale", X + 1e8, weight)
+    assert far == pytest.approx(1 / (3 * repeated.var()), rel=1e-6)
 
 
 def test_bad_parameters_are_named():
@@ -36,3 +38,15 @@ def test_bad_parameters_are_named():
     ]:
         with pytest.raises(ValueError, match=message):
             check_parameters(*arguments)
+
+
+@pytest.mark.parametrize("degree", [np.nan, np.inf, -1, 2.5, "2", None])
+def test_bad_degrees_are_named(degree):
+    with pytest.raises(ValueError, match="degree must be a whole number"):
+        check_parameters("poly", "scale", "max", MachineOptions(), degree=degree)
+
+
+@pytest.mark.parametrize("coef0", [np.nan, np.inf, "1", None])
+def test_bad_constants_are_named(coef0):
+    with pytest.raises(ValueError, match="coef0 must be a finite number"):
+        check_parameters("poly", "scale", "max", MachineOptions(), coef0=coef0)

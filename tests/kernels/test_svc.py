@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from immax import IMMAXSVC, IMMAXClassifier
+from immax import IMMAXSVC, IMMAXSVCCV, IMMAXClassifier
 from immax.theory import certificate
 from immax.theory.hypotheses import hypothesis
 
@@ -283,6 +283,26 @@ def test_sparse_data_give_the_same(kernel, multiclass):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array])
+def test_entries_of_sparse_rows_add_up(n_classes, kernel, container):
+    X, y = blobs(n_classes, 300)
+    parts = np.stack([0.25 * X, 0.75 * X], axis=2).ravel()
+    columns = np.tile(np.repeat(np.arange(X.shape[1]), 2), len(X))
+    starts = np.arange(len(X) + 1) * 2 * X.shape[1]
+    halves = container((parts, columns, starts), shape=X.shape)
+    whole = IMMAXSVC(kernel, C=0.1, tol=1e-8).fit(X, y)
+    expected = whole.decision_function(X)
+    model = clone(whole).fit(halves, y)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)
+    np.testing.assert_allclose(whole.decision_function(halves), expected, atol=1e-9)
+    assert halves.nnz == parts.size
+    search = IMMAXSVCCV(kernel, Cs=[0.1, 1.0], n_margins=2, cv=2)
+    scores = clone(search).fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(search.fit(halves, y).cv_results_["mean_test_score"], scores)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_matrix_and_a_function_give_the_same_as_the_name(n_classes):
     X, y = blobs(n_classes, 300)
 
@@ -297,6 +317,18 @@ def test_a_matrix_and_a_function_give_the_same_as_the_name(n_classes):
         np.testing.assert_allclose(
             other.decision_function(data), named.decision_function(new), atol=1e-6
         )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("options", [{"degree": 0.5}, {"degree": np.nan}, {"coef0": np.inf}])
+def test_kernels_that_are_not_finite_are_refused(n_classes, options):
+    X, y = blobs(n_classes, 60)
+    for model in (IMMAXSVC("poly", **options), IMMAXSVCCV("poly", **options)):
+        with pytest.raises(ValueError, match=f"^{next(iter(options))} must be a"):
+            model.fit(X, y)
+    whole = IMMAXSVC("poly", degree=2.0).fit(X, y)
+    same = IMMAXSVC("poly", degree=2).fit(X, y)
+    np.testing.assert_array_equal(whole.decision_function(X), same.decision_function(X))
 
 
 def test_weights_of_zero_are_absent():

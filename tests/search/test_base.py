@@ -65,3 +65,24 @@ def test_a_picture_of_the_search(binary, tmp_path):
         IMMAXClassifierCV().plot()
     with pytest.raises(ValueError, match="at most 20 points"):
         IMMAXClassifierCV(family="free", lams=[0.1], n_margins=25, cv=2).fit(X, y).plot()
+
+
+def test_a_search_takes_the_attributes_of_another_final_fit(binary):
+    X, y = binary
+    search = IMMAXClassifierCV(**SMALL, cv=2).fit(X[:200], y[:200])
+    before = search.coef_
+    search.best_estimator_.fit(X, y)
+    search.take_fit()
+    assert not np.array_equal(search.coef_, before)
+    np.testing.assert_array_equal(search.coef_, search.best_estimator_.coef_)
+    np.testing.assert_array_equal(search.margins_, search.best_estimator_.margins_)
+
+
+def test_a_search_without_a_final_fit_forgets_an_earlier_one(binary):
+    X, y = binary
+    search = IMMAXClassifierCV(**SMALL, cv=2).fit(X, y)
+    search.set_params(refit=False).fit(X[:, :4], y)
+    with pytest.raises(AttributeError, match="refit=False"):
+        search.predict(X[:, :4])
+    assert not hasattr(search, "coef_")
+    assert not hasattr(search, "best_estimator_")

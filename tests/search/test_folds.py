@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from immax import IMMAXClassifierCV
+from immax import IMMAXSVCCV, IMMAXClassifierCV
 from immax.search.folds import make_folds
 
 SMALL = {"n_margins": 4, "lams": [1e-3, 1e-1]}
@@ -42,6 +42,41 @@ def test_splitters_and_pairs_are_taken_as_they_are():
     np.testing.assert_array_equal(folds[1].tests[0], [3, 4, 5])
     shuffled = make_folds(KFold(2, shuffle=True, random_state=0), X, Y, ONES, None)
     assert len(shuffled) == 2
+
+
+def test_parts_are_lists_masks_and_indices_from_the_end():
+    X, y = np.zeros((6, 1)), np.arange(6) % 2
+    expected = make_folds([(np.arange(4), np.array([4, 5]))], X, y, np.ones(6), None)
+    mask = np.arange(6) < 4
+    for train, test in [([0, 1, 2, 3], [4, 5]), (mask, ~mask), (np.arange(-6, -2), [-2, -1])]:
+        ((own, (held_out,)),) = make_folds([(train, test)], X, y, np.ones(6), None)
+        np.testing.assert_array_equal(own, expected[0].train)
+        np.testing.assert_array_equal(held_out, expected[0].tests[0])
+    for test, message in [
+        ([6], "the index 6, and there are 6 samples"),
+        ([-7], "the index -7"),
+        ([0.0, 1.0], "indices of samples.*float64"),
+        (mask[:4], r"masks of shape \(6,\)"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make_folds([(mask, test)], X, y, np.ones(6), None)
+
+
+@pytest.mark.parametrize("kind", [IMMAXClassifierCV, IMMAXSVCCV])
+def test_a_search_takes_lists_and_masks_of_rows(kind):
+    X, y = load_iris(return_X_y=True)
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    penalty = {"lams" if kind is IMMAXClassifierCV else "Cs": [0.1]}
+    scores = [
+        kind(n_margins=2, cv=cv, **penalty).fit(X, y).cv_results_["mean_test_score"]
+        for cv in (
+            folds,
+            [(train.tolist(), test.tolist()) for train, test in folds],
+            [tuple(np.isin(np.arange(150), part) for part in fold) for fold in folds],
+        )
+    ]
+    np.testing.assert_array_equal(scores[1], scores[0])
+    np.testing.assert_array_equal(scores[2], scores[0])
 
 
 def test_samples_without_weight_do_not_represent_their_class():

@@ -1,6 +1,7 @@
 """Class counts: given, from labels, or from data; never guessed."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -51,6 +52,16 @@ def test_three_ways_to_say_it():
     schedule = it.DeferredReweighting(it.CrossEntropyLoss(), None, 0, dataset=DATA)
     schedule.step()
     assert schedule.loss.class_weight.shape == (3,)
+
+
+def test_counts_of_pandas_go_by_their_labels():
+    counts = pd.Series([2, 2, 2, 0, 0, 1]).value_counts()
+    assert counts.index.tolist() == [2, 0, 1]
+    np.testing.assert_array_equal(counts_of(counts), [2, 1, 3])
+    np.testing.assert_array_equal(counts_of(counts, num_classes=4, minimum=1), [2, 1, 3, 1])
+    np.testing.assert_array_equal(counts_of(pd.Series([5, 7])), [5, 7])
+    with pytest.raises(TypeError, match=r"rho must be in the order of the classes.*\[2, 0, 1\]"):
+        it.IMMAXLoss(rho=counts)
 
 
 @pytest.mark.parametrize("counts", [[2, 0, 1], torch.tensor([2, 0, 1]), {0: 2, 1: 0, 2: 1}])

@@ -214,6 +214,7 @@ class DecisionClassifierCV(
         self.estimator_ = fitted
         self.classes_ = fitted.classes_
         for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 

@@ -45,13 +45,6 @@ class Costs(Aim):
 
     def __post_init__(self) -> None:
         own: Any
-        given: Any = self.costs
-        if hasattr(given, "iloc") and not _is_counted(given.index):
-            raise TypeError(
-                "costs with labels of their own must be a dict by label, costs.to_dict(), or an "
-                "array in the order of the classes, costs.to_numpy(); got "
-                f"{type(given).__name__} with the labels {list(given.index)}"
-            )
         if isinstance(self.costs, Mapping):
             own = dict(self.costs)  # a copy, which its owner does not change
             values = check_cost_values(list(own.values()))
@@ -118,8 +111,3 @@ class Costs(Aim):
 
 def _as_tuples(values: Any) -> Any:
     return tuple(map(_as_tuples, values)) if isinstance(values, list) else values
-
-
-def _is_counted(index: Any) -> bool:
-    """Return whether an index of pandas is the default one, which says nothing about classes."""
-    return list(index) == list(range(len(index)))

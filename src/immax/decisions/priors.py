@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from immax.arrays import Array
+from immax.class_labels import check_class_order
 from immax.decisions.rules import check_proba
 from immax.validation import check_positive
 
@@ -31,6 +32,7 @@ def check_shares(values: ArrayLike, name: str, n_classes: int) -> Array:
     -------
     ndarray of shape (c,)
     """
+    check_class_order(values, name)
     shares = np.asarray(values, dtype=np.float64)
     if shares.shape != (n_classes,):
         raise ValueError(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immax.arrays import Array
+from immax.class_labels import by_label
 from immax.class_vectors import in_class_order
 from immax.decisions.rule_words import rule_in_words
 from immax.plain_rules import highest_argmax
@@ -271,7 +272,7 @@ class Rule:
 
         Parameters
         ----------
-        actual : array-like of shape (c,) or dict
+        actual : array-like of shape (c,), dict or Series
             The class shares in use, in the order of ``classes`` or by label.
 
         Returns
@@ -284,6 +285,7 @@ class Rule:
             If the rule is that of a budget of a share: which threshold so many samples exceed
             depends on their probabilities.
         """
+        actual = by_label(actual)
         if isinstance(actual, Mapping):
             actual = in_class_order(actual, self.classes, "actual", "share")
         shares = np.asarray(actual, dtype=np.float64)

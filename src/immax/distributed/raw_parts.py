@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 
 from immax.arrays import Array, Features, Vector
 from immax.distributed.row_hashes import fold_numbers
 from immax.distributed.row_part import RowPart
+from immax.linear import feature_norms
 
 __all__ = ["Encoding", "RawPart", "Summary", "encode_part", "read_part", "summarise_part"]
 
@@ -161,7 +161,7 @@ def summarise_part(part: RawPart, radii: bool = False) -> Summary:
     norms: Vector = np.zeros(len(classes))
     if radii and len(codes):
         rows = np.flatnonzero(np.ones(len(codes)) if part.weight is None else part.weight)
-        np.maximum.at(norms, codes[rows], np.asarray(row_norms(part.X))[rows])
+        np.maximum.at(norms, codes[rows], feature_norms(part.X)[rows])
     labels = classes.tolist()
     n = len(part.y)
     weighted = n if part.weight is None else int(np.count_nonzero(part.weight))

@@ -25,12 +25,14 @@ def check_parameters(
     options: MachineOptions,
     C: float = 1.0,
     lam: float | None = None,
+    degree: float = 3,
+    coef0: float = 0.0,
 ) -> None:
     """Check the parameters of a kernel machine.
 
     Parameters
     ----------
-    kernel, gamma, multiclass, C, lam
+    kernel, gamma, multiclass, C, lam, degree, coef0
         As in IMMAXSVC.
     options : MachineOptions
         Options of the solvers.
@@ -46,6 +48,11 @@ def check_parameters(
         check_choice("gamma", gamma, ("scale", "auto"))
     else:
         check_positive("gamma", gamma)
+    numbers = (int, float, np.number)
+    if not isinstance(degree, numbers) or degree not in range(2**31):
+        raise ValueError(f"degree must be a whole number that is not negative; got {degree!r}")
+    if not isinstance(coef0, numbers) or not np.isfinite(coef0):
+        raise ValueError(f"coef0 must be a finite number; got {coef0!r}")
     check_positive("C", C)
     if lam is not None:
         check_positive("lam", lam)
@@ -80,7 +87,10 @@ def resolve_gamma(gamma: str | float, X: Features, weight: Array) -> float:
         return 1.0 / d
     if gamma == "scale":
         share = weight / (weight.sum() * d)
-        squares = X.multiply(X) if sparse.issparse(X) else X**2
-        variance = float(np.sum(share @ squares) - np.sum(share @ X) ** 2)
+        mean = np.sum(share @ X)
+        if sparse.issparse(X):
+            variance = float(np.sum(share @ X.multiply(X)) - mean**2)
+        else:
+            variance = float(np.sum(share @ (X - mean) ** 2))  # exact for large means too
         return 1.0 / (d * variance) if variance > 0 else 1.0
     return float(gamma)

@@ -117,7 +117,7 @@ class Points(Data):
     def libsvm(self) -> tuple[LibsvmKernel, Features]:
         """The kernel parameters of scikit-learn's SVC, and the points."""
         return LibsvmKernel(
-            kernel=self.name, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            kernel=self.name, gamma=self.gamma, degree=int(self.degree), coef0=self.coef0
         ), self.X
 
     def subset(self, indices: Array) -> Points:

@@ -28,7 +28,7 @@ from immax.kernels.parameters import KernelLike, check_parameters
 from immax.kernels.samples import build_samples, kernel_norms
 from immax.margins import class_radii, resolve_margins
 from immax.plain_rules import by_score
-from immax.validation import Sample, check_no_path, training_sample
+from immax.validation import Sample, canonical_rows, check_flags, check_no_path, training_sample
 
 __all__ = ["IMMAXSVC"]
 
@@ -220,11 +220,22 @@ class IMMAXSVC(
 
     def _fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         options = self._options()
-        check_parameters(self.kernel, self.gamma, self.multiclass, options, self.C, self.lam)
+        check_flags(use_radii=self.use_radii, calibrated=self.calibrated)
+        check_parameters(
+            self.kernel,
+            self.gamma,
+            self.multiclass,
+            options,
+            self.C,
+            self.lam,
+            self.degree,
+            self.coef0,
+        )
         check_no_path(X)
         given = X
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X, checked = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+        X = canonical_rows(X)
         sample = training_sample(X, checked, sample_weight)
         weighted = np.flatnonzero(sample.weight)
         labels, weight = sample.labels[weighted], sample.weight[weighted]
@@ -318,6 +329,7 @@ class IMMAXSVC(
         check_no_path(X)
         sparse_ok = False if self.kernel == "precomputed" else "csr"
         X = validate_data(self, X, accept_sparse=sparse_ok, dtype=np.float64, reset=False)
+        X = canonical_rows(X)
         if self.kernel == "precomputed":
             products = X[:, self.support_] @ self.dual_coef_.T
         else:

@@ -38,7 +38,14 @@ from immax.search.routing import make_router, route_metadata
 from immax.search.samples import SearchSamples
 from immax.search.table import SearchTable
 from immax.search.weighted_family import WeightedFamily
-from immax.validation import Sample, check_no_path, is_path, training_sample
+from immax.validation import (
+    Sample,
+    check_flags,
+    check_no_path,
+    check_whole,
+    is_path,
+    training_sample,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,11 +132,12 @@ class MarginSearch(
         return self
 
     def _check_common(self) -> None:
-        if int(self.n_margins) != self.n_margins or self.n_margins < 1:
-            raise ValueError(f"n_margins must be a positive whole number; got {self.n_margins!r}")
+        check_whole("n_margins", self.n_margins)
+        check_whole("budget", self.budget)
+        check_flags(use_radii=self.use_radii)
         if self.one_se not in (True, False, "auto"):
             raise ValueError(f"one_se must be True, False or 'auto'; got {self.one_se!r}")
-        if not 0 <= self.evidence <= 1:
+        if not isinstance(self.evidence, (int, float, np.number)) or not 0 <= self.evidence <= 1:
             raise ValueError(f"evidence must be from 0 to 1; got {self.evidence!r}")
         resolve_aim_of(self._goal())
 
@@ -273,6 +281,8 @@ class MarginSearch(
         self._choose(table, purpose)
         if len(rounds.held_out.terms) == len(points):
             self._refine_rule(table, evaluator, rounds.held_out)
+        for name in ("best_estimator_", "probability_estimator_", *self._copied):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if self.refit:
             self._fit_choice(table, given, y, sample_weight, task)
 

@@ -30,7 +30,7 @@ from immax.search.margin_family import MarginFamily
 from immax.search.penalty_grids import penalty_grid
 from immax.search.samples import SearchSamples
 from immax.solvers import Problem
-from immax.validation import Sample, check_choice, check_positive
+from immax.validation import Sample, check_choice, check_flags, check_positive
 
 __all__ = ["IMMAXClassifierCV"]
 
@@ -268,6 +268,7 @@ class IMMAXClassifierCV(MarginSearch):
         return tags
 
     def _check_parameters(self) -> None:
+        check_flags(fit_intercept=self.fit_intercept)
         check_choice("loss", self.loss, ("logistic", "hinge", "exponential"))
         check_choice("rule", self.rule, ("auto", "score", "bayes"))
         check_choice("form", self.form, ("auto", "sum", "max"))

@@ -93,8 +93,8 @@ def make_folds(
     Raises
     ------
     ValueError
-        If there are no folds, if a class is missing from a training part, or if a test part is
-        empty.
+        If there are no folds, if a class is missing from a training part, if a test part is empty,
+        or if a part is not made of indices, or of a mask, of the samples.
     """
     if isinstance(cv, str):
         if cv != LOO:
@@ -109,7 +109,7 @@ def make_folds(
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         cv = _stratified(int(cv), y, weight, random_state)
     parts = check_cv(cv, y, classifier=True).split(X, y, groups, **metadata)
-    folds = [Fold(train, [test]) for train, test in parts]
+    folds = [Fold(_rows(train, len(y)), [_rows(test, len(y))]) for train, test in parts]
     if not folds:
         raise ValueError("cv gives no folds")
     classes = np.unique(y)
@@ -123,6 +123,23 @@ def make_folds(
         if not len(test):
             raise ValueError(f"the test part of fold {number} is empty")
     return folds
+
+
+def _rows(part: ArrayLike, n: int) -> Array:
+    """Return the indices of samples, which a splitter may give as a list or a mask too."""
+    rows = np.asarray(part)
+    if rows.shape == (n,) and rows.dtype == bool:
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+        raise ValueError(
+            f"cv must give indices of samples, or masks of shape ({n},); got shape {rows.shape} "
+            f"and dtype {rows.dtype}"
+        )
+    rows = rows.astype(np.intp)
+    outside = rows[(rows < -n) | (rows >= n)]
+    if outside.size:
+        raise ValueError(f"cv gives the index {outside[0]}, and there are {n} samples")
+    return rows % n
 
 
 def _stratified(

@@ -31,6 +31,7 @@ from immax.search.held_out import HeldOutCells, PointTerms
 from immax.search.margin_family import MarginFamily, family_weights
 from immax.search.penalty_grids import penalty_grid
 from immax.search.samples import SearchSamples
+from immax.validation import canonical_rows
 
 __all__ = ["IMMAXSVCCV"]
 
@@ -312,7 +313,14 @@ class IMMAXSVCCV(MarginSearch):
         return MachineOptions(self.tol, cache_size=self.cache_size)
 
     def _check_parameters(self) -> None:
-        check_parameters(self.kernel, self.gamma, self.multiclass, self._options())
+        check_parameters(
+            self.kernel,
+            self.gamma,
+            self.multiclass,
+            self._options(),
+            degree=self.degree,
+            coef0=self.coef0,
+        )
         if isinstance(self.cv, str):
             raise ValueError(
                 f"cv={self.cv!r}: the hinge has kinks, where a Newton step does not lead from one "
@@ -321,7 +329,8 @@ class IMMAXSVCCV(MarginSearch):
 
     def _validate(self, X: Features, y: ArrayLike) -> tuple[Features, Array]:
         sparse_ok = False if self.kernel == "precomputed" else "csr"
-        return validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+        X, labels = validate_data(self, X, y, accept_sparse=sparse_ok, dtype=np.float64, order="C")
+        return canonical_rows(X), labels
 
     def _norms(self, X: Features, weight: Array) -> Array:
         data, _ = build_samples(

@@ -17,8 +17,11 @@ from immax.tabular.number_formats import NEEDS_ARROW, infer_number_format
 
 if TYPE_CHECKING:
     from pandas import Series
+    from pyarrow import Array as ArrowArray
 
 __all__ = ["as_labels", "describe_labels", "read_labels"]
+
+EXACT = 2.0**53  # up to which floats hold all whole numbers
 
 
 def as_labels(column: ArrayLike) -> Array:
@@ -54,13 +57,15 @@ def as_labels(column: ArrayLike) -> Array:
     values = pandas.Series(column)
     if types.is_bool_dtype(values):
         return np.asarray(values, dtype=bool)
+    if types.is_signed_integer_dtype(values) and not values.hasnans:
+        return values.to_numpy(dtype=np.int64)
     if types.is_numeric_dtype(values):
         numbers = np.asarray(values, dtype=np.float64)
-        whole = (numbers % 1 == 0) & (np.abs(numbers) < 2.0**63)
+        whole = (numbers % 1 == 0) & (np.abs(numbers) <= EXACT)
         if not whole.all():
             raise WrongCall(
                 f"the target holds the number {numbers[~whole][0]:g}, which is not a class: labels "
-                "must be whole numbers, booleans or strings"
+                "must be whole numbers of up to 2^53, booleans or strings"
             )
         return numbers.astype(np.int64)
     return np.asarray(values.astype(str), dtype=object)
@@ -106,7 +111,7 @@ def describe_labels(name: str, cells: Cells, *, declared: bool = True) -> Column
         or types.is_floating(array.type)
         or types.is_decimal(array.type)
     ):
-        return Column(name, "number")
+        return strings if _is_inexact(array.drop_null().unique()) else Column(name, "number")
     if declared or not is_text(array.type):
         return strings
     values = array.drop_null().unique()
@@ -116,7 +121,13 @@ def describe_labels(name: str, cells: Cells, *, declared: bool = True) -> Column
     if len(values) == 2 and words == {"true", "false"}:
         return Column(name, "boolean")
     form = infer_number_format(values, ".") if len(values) else None
-    return Column(name, "number") if form is not None and form.is_plain else strings
+    numbers = form is not None and form.is_plain and not _is_inexact(values)
+    return Column(name, "number") if numbers else strings
+
+
+def _is_inexact(values: ArrowArray) -> bool:
+    """Return whether numbers, or texts of numbers, are too large for floats to tell apart."""
+    return any(abs(float(value)) > EXACT for value in values.to_pylist())
 
 
 def read_labels(cells: Cells, column: Column) -> Series:

@@ -13,13 +13,14 @@ from torch import Tensor, tensor
 from torch.utils.data import DataLoader, Dataset
 
 from immax.arrays import Vector
+from immax.class_labels import by_label
 from immax.class_vectors import class_vector, positive_number
 from immax.torch.labels import LabelSource, is_data, labels_of
 
 __all__ = ["Counts", "Data", "class_counts", "counts_of"]
 
 Counts: TypeAlias = "Tensor | ArrayLike | Mapping[int, float]"
-"""One number per class, or a dict from class number to count."""
+"""One number per class, or a dict or Series from class number to count."""
 
 Data: TypeAlias = "Dataset[Any] | DataLoader[Any]"
 
@@ -112,7 +113,7 @@ def counts_of(
 
     Parameters
     ----------
-    counts : array-like of shape (C,), or dict from class number to count, optional
+    counts : array-like of shape (C,), or dict or Series from class number to count, optional
         The counts themselves.
     labels : array-like of int, optional
         Labels to be counted.
@@ -178,7 +179,8 @@ def counts_of(
     return class_vector(numbers, "counts")
 
 
-def _given_counts(counts: Counts, num_classes: int | None) -> Vector:
+def _given_counts(given: Counts, num_classes: int | None) -> Vector:
+    counts = by_label(given)
     if isinstance(counts, Mapping):
         n = len(counts) if num_classes is None else num_classes
         wrong = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from immax.arrays import Array, Vector
+from immax.arrays import Vector
 from immax.class_vectors import class_vector
 from immax.margins import power_margins, share_tail
 
@@ -42,14 +42,14 @@ def count_margins(
         If an argument is wrong, or neither counts nor margins are given.
     """
     if rho is not None:
-        return class_vector(_as_array(rho), "rho")
+        return class_vector(_detached(rho), "rho")
     if counts is None:
         raise ValueError("one of counts, labels, dataset and rho must be given")
     m = class_vector(counts, "counts")
     if radii is not None:
-        m = m * class_vector(_as_array(radii), "radii", m.size) ** 2
+        m = m * class_vector(_detached(radii), "radii", m.size) ** 2
     if groups is not None:
-        given = _as_array(groups)
+        given = np.asarray(_detached(groups))
         number = share_tail(m, int(given)) if given.ndim == 0 else given
         if number.shape != m.shape:
             raise ValueError(
@@ -63,5 +63,5 @@ def count_margins(
     return power_margins(m, power, total=scale)
 
 
-def _as_array(values: ArrayLike | Tensor) -> Array:
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+def _detached(values: ArrayLike | Tensor) -> ArrayLike:
+    return values.detach().cpu().numpy() if isinstance(values, Tensor) else values
