@@ -348,7 +348,7 @@ class LinearClassifier(
 
         Returns
         -------
-        {ndarray, CSR matrix} of shape (n, coef_.shape[1])
+        {ndarray, CSR matrix} of shape (n, number of columns of ``coef_``)
         """
         check_no_path(X)
         if hasattr(self, "preparation_"):

@@ -198,7 +198,7 @@ def test_standard_input_and_urls_are_refused_in_those_words(codes, source):
 @pytest.mark.parametrize(
     ("out", "message"),
     [
-        ("train.csv", "is what the command reads"),
+        ("train.csv", "is a file that the command reads"),
         ("m.skops", "must end in"),
         ("x.xlsx", "must end in"),
         ("x.txt", "must end in"),
@@ -221,7 +221,7 @@ def test_the_model_file_is_not_overwritten_by_another_name(codes):
     folder = codes[0]
     os.link(folder / "m.skops", folder / "same.csv")
     outcome = immax_here("predict", "m.skops", "train.csv", "-o", "same.csv", cwd=folder, check=2)
-    assert "is what the command reads" in outcome.stderr
+    assert "is a file that the command reads" in outcome.stderr
     (folder / "same.csv").unlink()
 
 

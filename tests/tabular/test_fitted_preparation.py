@@ -5,7 +5,7 @@ import pandas as pd
 
 from immax.tabular import describe_columns, prepare
 from immax.tabular.column_statistics import ColumnStatistics
-from immax.tabular.fitted_preparation import fitted_preparation
+from immax.tabular.fitted_preparation import fit_preparation
 
 
 def test_statistics_give_the_preparation_of_the_rows():
@@ -26,6 +26,6 @@ def test_statistics_give_the_preparation_of_the_rows():
     statistics = ColumnStatistics(schema.named("number"), schema.named("category"))
     for begin in range(0, 600, 90):
         statistics.add(typed.iloc[begin : begin + 90])
-    found = fitted_preparation(schema, statistics)
+    found = fit_preparation(schema, statistics)
     assert list(found.get_feature_names_out()) == list(expected.get_feature_names_out())
     np.testing.assert_allclose(found.transform(frame), expected.transform(frame), atol=1e-12)

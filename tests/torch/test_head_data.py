@@ -26,7 +26,7 @@ def test_arrays_and_tensors():
         (X, Y.astype(float), "dtype float64"),
         (X, Y - 1, "y holds -1; classes go from 0 to 2"),
         (X, Y + 1, "y holds 3; classes go from 0 to 2"),
-        (X[:0], Y[:0], "must have a row"),
+        (X[:0], Y[:0], "must have at least one row"),
     ],
 )
 def test_wrong_arguments(features, y, message):

@@ -17,10 +17,10 @@ from immax.tabular.pipeline import MAX_CATEGORIES, MIN_FREQUENCY, prepare
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["fitted_preparation"]
+__all__ = ["fit_preparation"]
 
 
-def fitted_preparation(schema: Schema, statistics: ColumnStatistics) -> Pipeline:
+def fit_preparation(schema: Schema, statistics: ColumnStatistics) -> Pipeline:
     """Return the preprocessing of ``prepare`` as it is fitted to rows with these statistics.
 
     Parameters

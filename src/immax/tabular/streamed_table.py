@@ -22,7 +22,7 @@ from immax.tabular.column_statistics import ColumnStatistics
 from immax.tabular.columns import Column, Schema
 from immax.tabular.conversion import Remarks, convert_cells, convert_column
 from immax.tabular.findings import reading_notices
-from immax.tabular.fitted_preparation import fitted_preparation
+from immax.tabular.fitted_preparation import fit_preparation
 from immax.tabular.inference import describe_cells
 from immax.tabular.labels import as_labels, describe_labels, read_labels
 from immax.tabular.pipeline import prepare
@@ -146,7 +146,7 @@ class StreamedTable:
             statistics.add(typed)
             labels, numbers_of_rows = np.unique(y, return_counts=True)
             counts.update(dict(zip(labels.tolist(), numbers_of_rows.tolist(), strict=True)))
-        return fitted_preparation(self.schema, statistics), dict(counts)
+        return fit_preparation(self.schema, statistics), dict(counts)
 
     def fit_fold_pipelines(self, n_folds: int, seed: int) -> FoldPipelines:
         """Fit the preprocessing to the training part of every fold, in one pass over the table.
@@ -179,8 +179,8 @@ class StreamedTable:
             for left_out in held_out
         ]
         return FoldPipelines(
-            tuple(fitted_preparation(self.schema, own) for own in training),
-            fitted_preparation(self.schema, sum(held_out, start=empty)),
+            tuple(fit_preparation(self.schema, own) for own in training),
+            fit_preparation(self.schema, sum(held_out, start=empty)),
             classes,
             np.concatenate(codes),
         )
