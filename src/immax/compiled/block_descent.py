@@ -24,6 +24,7 @@ def descend(
     starts: Array,
     thresholds: Array,
     curvatures: Array,
+    units: Array,
     passes: int,
     tol: float,
 ) -> float:
@@ -39,10 +40,12 @@ def descend(
         Block b holds the coefficients from ``starts[b]`` to ``starts[b + 1]``.
     thresholds, curvatures : ndarrays of shape (n_blocks,)
         The weights of the norms of the blocks, and bounds on the eigenvalues of the matrix there.
+    units : ndarray of shape (n_blocks,)
+        Square roots of the curvatures.
     passes : int
         The most passes over all blocks.
     tol : float
-        Stop when no block changes by more than this, times its curvature.
+        Stop when no block changes by more than this, times its unit.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def descend(
                 if change != 0.0:
                     z[first] += change
                     _add_row(slopes, H[first], change)
-                    violation = max(violation, curvature * abs(change))
+                    violation = max(violation, units[b] * abs(change))
                 continue
             changes = np.empty(last - first)
             for i in range(first, last):
@@ -78,7 +81,7 @@ def descend(
                 if change != 0.0:
                     z[i] += change
                     _add_row(slopes, H[i], change)
-                    violation = max(violation, curvature * abs(change))
+                    violation = max(violation, units[b] * abs(change))
         if violation <= tol:
             break
     return violation

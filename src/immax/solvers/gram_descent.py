@@ -63,25 +63,28 @@ class GramModel:
         slopes = self.gradient + 2 * selection.ridge * self.start
         z = self.start.copy()
         steps = _block_curvatures(H, selection)
+        # Violations of blocks whose features have different units compare in those of the curvature.
+        units = np.sqrt(np.where(steps > 0, steps, 1))
+        tol /= float(units.max(initial=0)) or 1.0
         if z.size < SMALLEST_FOR_NUMBA or not has_numba():
-            self._minimise_by_support(H, slopes, z, steps, tol)
+            self._minimise_by_support(H, slopes, z, steps, units, tol)
             return z
         from immax.compiled.block_descent import descend
 
         for _ in range(MAX_ROUNDS):
             violation = descend(
-                H, slopes, z, selection.starts, selection.thresholds, steps, PASSES, tol
+                H, slopes, z, selection.starts, selection.thresholds, steps, units, PASSES, tol
             )
             if violation <= tol:
                 break
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
-            if violation <= _rounding(H, z):
+            if violation <= self._rounding(z, units):
                 break
         return z
 
     def _minimise_by_support(
-        self, H: Array, slopes: Array, z: Array, steps: Array, tol: float
+        self, H: Array, slopes: Array, z: Array, steps: Array, units: Array, tol: float
     ) -> None:
         """Minimise over the blocks that are not zero, then over those that violate optimality.
 
@@ -93,14 +96,19 @@ class GramModel:
         for _ in range(MAX_ROUNDS * PASSES):
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
                 self._polish(H, slopes, z)
-            violations = np.where(moves, selection.violations(z, slopes), 0)
+            violations = np.where(moves, selection.violations(z, slopes) / units, 0)
             worst = float(violations.max(initial=0))
             stalled = stalled + 1 if worst > 0.5 * lowest else 0
             lowest = min(worst, lowest)
-            if worst <= max(tol, _rounding(H, z)) or stalled > MOST_STALLED:
+            if worst <= max(tol, self._rounding(z, units)) or stalled > MOST_STALLED:
                 break
             chosen = np.flatnonzero(violations > max(tol, WORTH_A_VISIT * worst))
             _descend(H, slopes, z, selection.starts, selection.thresholds, steps, chosen)
+
+    def _rounding(self, z: Array, units: Array) -> float:
+        """Return how much of a violation of the optimality conditions may be rounding alone."""
+        largest = float((self.selection.norms(z) * units).max(initial=0))
+        return ROUNDING * float(np.finfo(z.dtype).eps) * largest
 
     def _polish(self, H: Array, slopes: Array, z: Array) -> None:
         """Take Newton steps on the blocks that are not zero, where the penalty is smooth."""
@@ -144,12 +152,6 @@ class GramModel:
             slopes += along
             if crossing is None and selection.scalar:
                 return
-
-
-def _rounding(H: Array, z: Array) -> float:
-    """Return how much of a violation of the optimality conditions may be rounding alone."""
-    largest = float(np.abs(np.diagonal(H) * z).max(initial=0))
-    return ROUNDING * float(np.finfo(H.dtype).eps) * largest
 
 
 def _block_bends(selection: Selection, z: Array, norms: Array, steep: Array, live: Array) -> Array:
