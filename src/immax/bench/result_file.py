@@ -3,8 +3,9 @@
 A result file is JSON lines, compressed by LZMA: a header, then one line for every cell in the
 plan's order. Predictions are written as differences from those of the cell before on the same test
 set; methods mostly agree, so that this takes a fraction of a bit for each sample. Metrics are
-written to nine digits. Otherwise a file contains everything that a store does, except
-learning curves, and equal results give equal bytes.
+written to six digits, and once where they are the same for several tests of a cell. Otherwise a
+file contains everything that a store does, except learning curves, and equal results give equal
+bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ __all__ = ["SUFFIX", "read_result_file", "read_results", "write_result_file"]
 
 SUFFIX = ".results.jsonl.xz"
 KIND = "immax results"
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)
 MAGIC = b"\xfd7zXZ\x00"
 DIFFERENCE = re.compile("([0-9]*)([a-j]*[A-J])")
 TO_LETTERS = str.maketrans("0123456789", "abcdefghij")
@@ -98,9 +100,10 @@ def read_result_file(path: Path) -> PlanResults:
         raise StoreError(f"{str(path)!r} is damaged, or not a result file: {error}") from error
     if not isinstance(header, dict) or header.get("kind") != KIND:
         raise StoreError(f"{str(path)!r} is not a result file")
-    if header["format"] != FORMAT:
+    if header["format"] not in READABLE:
         raise StoreError(
-            f"{str(path)!r} has format {header['format']}; this version of immax reads {FORMAT}"
+            f"{str(path)!r} has format {header['format']}; this version of immax reads "
+            f"{' and '.join(map(str, READABLE))}"
         )
     try:
         records = list(_decoded(lines, header["shared"]))
@@ -162,7 +165,7 @@ def _encoded(record: Record, coder: _LabelWriter, shared: _Shared) -> Json:
     if record.state == "failed":
         line["error"] = record.error
     if record.state == "done":
-        line["result"] = _rounded(record.result.to_json())
+        line["result"] = _without_repeats(_rounded(record.result.to_json()))
         line["labels"] = coder.encode(record.cell, record.result)
         line |= {"seconds": record.seconds, "memory": record.memory}
         line["environment"] = shared.number(dict(record.environment))
@@ -172,10 +175,28 @@ def _encoded(record: Record, coder: _LabelWriter, shared: _Shared) -> Json:
 def _rounded(content: Any) -> Any:
     """Return the JSON of a result with its metrics rounded, and its settings as they are."""
     if isinstance(content, float):
-        return float(f"{content:.9g}")
+        return float(f"{content:.6g}")
     if isinstance(content, dict):
         return {k: v if k in SETTINGS else _rounded(v) for k, v in content.items()}
     return [_rounded(value) for value in content] if isinstance(content, list) else content
+
+
+def _without_repeats(result: Json) -> Json:
+    """Write the metrics of a test as the name of an earlier one that has the same."""
+    names: dict[str, str] = {}
+    tests = {
+        name: metrics if (first := names.setdefault(json.dumps(metrics), name)) == name else first
+        for name, metrics in result.get("tests", {}).items()
+    }
+    return result | {"tests": tests} if tests else result
+
+
+def _with_repeats(result: Json) -> Json:
+    own = result.get("tests", {})
+    tests = {
+        name: own[metrics] if isinstance(metrics, str) else metrics for name, metrics in own.items()
+    }
+    return result | {"tests": tests} if tests else result
 
 
 def _decoded(lines: Iterator[str], shared: list[Any]) -> Iterator[Record]:
@@ -191,7 +212,7 @@ def _decoded(lines: Iterator[str], shared: list[Any]) -> Iterator[Record]:
             yield Record(cell, line["state"], error=line.get("error"))
             continue
         labels = coder.decode(cell, line["labels"])
-        result = CellResult.from_json(line["result"], labels)
+        result = CellResult.from_json(_with_repeats(line["result"]), labels)
         environment = shared[line["environment"]]
         yield Record(cell, "done", result, line["seconds"], line["memory"], environment)
 

@@ -27,8 +27,8 @@ __all__ = [
     "paired_p",
 ]
 
-TIE = 1e-9
-"""Smaller differences are rounding errors and count as ties."""
+TIE = 2e-6
+"""Smaller differences count as ties: metrics of result files have six digits."""
 
 FOLD_WEIGHT = 0.5
 """How much of the correction of Nadeau and Bengio is added to the variance over test samples.
@@ -56,8 +56,19 @@ def average_ranks(values: ArrayLike) -> Vector:
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5]]).tolist()
     [1.0, 2.25, 2.75]
     """
-    rounded = np.round(np.asarray(values, dtype=np.float64), 9)
-    return np.asarray(stats.rankdata(-rounded, axis=1).mean(axis=0))
+    return np.asarray(stats.rankdata(-_tied(values), axis=1).mean(axis=0))
+
+
+def _tied(values: ArrayLike) -> Vector:
+    """Return the values of each row with those that tie replaced by the lowest of them."""
+    table = np.asarray(values, dtype=np.float64)
+    order = np.argsort(table, axis=1)
+    ascending = np.take_along_axis(table, order, axis=1)
+    begins = np.diff(ascending, axis=1, prepend=-np.inf) >= TIE
+    lowest = np.maximum.accumulate(np.where(begins, ascending, -np.inf), axis=1)
+    tied = np.empty_like(table)
+    np.put_along_axis(tied, order, lowest, axis=1)
+    return tied
 
 
 def friedman(values: ArrayLike) -> float:
@@ -77,7 +88,7 @@ def friedman(values: ArrayLike) -> float:
     >>> friedman([[0.9, 0.9, 0.9], [0.8, 0.8, 0.8]])
     1.0
     """
-    table = np.round(np.asarray(values, dtype=np.float64), 9)
+    table = _tied(values)
     if (np.ptp(table, axis=1) == 0).all():
         return 1.0
     if table.shape[1] < 3:

@@ -63,7 +63,7 @@ class GramModel:
         slopes = self.gradient + 2 * selection.ridge * self.start
         z = self.start.copy()
         steps = _block_curvatures(H, selection)
-        # Violations of blocks whose features have different units compare in those of the curvature.
+        # Violations compare in the units of the curvature, whatever those of the features are.
         units = np.sqrt(np.where(steps > 0, steps, 1))
         tol /= float(units.max(initial=0)) or 1.0
         if z.size < SMALLEST_FOR_NUMBA or not has_numba():
