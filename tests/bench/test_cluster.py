@@ -1,5 +1,11 @@
 """Cells on the workers of a cluster."""
 
+import os
+import signal
+import sqlite3
+import time
+from threading import Thread
+
 import pytest
 
 from immax.bench.cluster import run_on_cluster
@@ -42,6 +48,38 @@ def test_one_store_for_all_workers(tmp_path, scheduler):
     assert {record.cell.id: record.result.to_json() for record in spread.records()} == expected
     alone.close()
     spread.close()
+
+
+def running_process(path):
+    """Wait for a cell that runs, and return the process that runs it."""
+    with sqlite3.connect(path, timeout=30) as db:
+        for _ in range(6000):
+            row = db.execute("select worker from cells where state = 'running'").fetchone()
+            if row is not None:
+                return int(row[0].rpartition(":")[2])
+            time.sleep(0.01)
+    raise AssertionError("no cell is running")
+
+
+def test_a_worker_that_is_killed_costs_no_cell(tmp_path):
+    store = Store(tmp_path / "spread.db", PLAN)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
+        failed = []
+
+        def run_cells_there():
+            own = Store(store.path)  # connections belong to a thread
+            failed.append(run_on_cluster(own, cluster.scheduler_address))
+            own.close()
+
+        run = Thread(target=run_cells_there)
+        run.start()
+        os.kill(running_process(store.path), signal.SIGKILL)
+        run.join(120)
+        assert failed == [0]
+    assert store.counts()["done"] == len(PLAN.cells())
+    store.close()
 
 
 def one(*_):
