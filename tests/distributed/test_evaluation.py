@@ -17,6 +17,7 @@ from immax.solvers.problem import Problem
 @pytest.mark.parametrize("name", ["", "fit"])
 def test_values_and_derivatives(c, sparse_rows, name, monkeypatch):
     monkeypatch.setattr(row_part, "MOST_SCORES", 5000)
+    monkeypatch.setattr(row_part, "CACHED_BYTES", 1)
     X, y = rows(c, 3000, sparse_rows=sparse_rows)
     k = 1 if c == 2 else c
     part = RowPart(X, y, np.ones(3000), np.arange(3000), np.arange(3000) % 4)

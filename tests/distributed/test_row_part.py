@@ -50,6 +50,22 @@ def test_blocks_are_the_part(monkeypatch):
     )
 
 
+def test_kept_blocks_remember_their_scores(monkeypatch):
+    monkeypatch.setattr(row_part, "CACHED_BYTES", 1)
+    X = np.random.default_rng(0).normal(size=(2500, 3))
+    y = np.arange(2500) % 2
+    part = RowPart(X, y, np.ones(2500), np.arange(2500))
+    blocks = part.kept_blocks()
+    assert [len(block) for block in blocks] == [1024, 1024, 452]
+    assert all(block.X.base is X for block in blocks)
+    assert part.kept_blocks() is blocks
+    blocks[0].remember({"here": y[None]})
+    copy = pickle.loads(pickle.dumps(part))
+    assert not copy.kept_blocks()[0].known
+    in_rows = RowPart(sparse.csr_matrix(X), y, np.ones(2500), np.arange(2500))
+    assert in_rows.kept_blocks() == [in_rows]
+
+
 def test_rows_of_a_fold_are_left_out():
     scores = np.random.default_rng(1).normal(size=(30, 1))
     kept = np.arange(30) % 3 != 1

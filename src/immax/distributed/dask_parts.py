@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 __all__ = ["DaskParts", "place_parts"]
 
 FAN_IN = 8  # results that are added at a time on a worker
-GROUP_BYTES = 2**28  # of the features of parts that are asked together: Dask spills them as one
+GROUP_BYTES = 2**29  # of the features of parts that are asked together: Dask spills them as one
 ENDINGS = "parquet|pq|csv|tsv|txt|npy|npz|feather|h5|hdf5|orc|json"
 PATH = re.compile(rf".+\.(?:{ENDINGS})(?:\.\w+)?")
 
@@ -69,6 +69,7 @@ class DaskParts:
         self._client = client
         self._groups = list(groups)
         self._homes = list(homes)
+        self._latest: list[Future] = []  # whose release would delay the next question
         self.n_rounds = 0
 
     def reduce(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -91,6 +92,7 @@ class DaskParts:
         while len(terms) > FAN_IN:
             groups = [terms[begin : begin + FAN_IN] for begin in range(0, len(terms), FAN_IN)]
             terms = self._client.map(add_all, groups, key="add_all", pure=False)
+        self._latest = terms
         return add_all(wait_for(self._client, terms))
 
     def encoded(self, encoding: Encoding) -> DaskParts:

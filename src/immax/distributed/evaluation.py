@@ -80,7 +80,7 @@ def evaluate(part: RowPart, objective: Objective, trials: Sequence[Trial]) -> Ev
     bias_hessians: list[Array | float] = [0.0] * len(trials)
     outputs = sum(len(trial.theta) for trial in trials)
     with np.errstate(over="ignore", invalid="ignore"):
-        for block in [part] if objective.name else part.blocks(outputs):
+        for block in part.kept_blocks() if objective.name else part.blocks(outputs):
             scores = _scores(block, objective, trials)
             _add_block(block, objective, trials, scores, values, gradients, hessians, bias_hessians)
     return Evaluation(
@@ -159,7 +159,8 @@ def _add_block(
             bias_hessians[place] = bias_hessians[place] + total
     if not residuals:
         return
-    products = part.transposed_products(np.concatenate(residuals))
+    stacked = residuals[0] if len(residuals) == 1 else np.concatenate(residuals)
+    products = part.transposed_products(stacked)
     begin = 0
     for place, residual in zip(places, residuals, strict=True):
         gradient, k = gradients[place], len(residual)

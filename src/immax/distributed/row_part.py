@@ -15,6 +15,8 @@ from immax.losses.risks import SmoothRisk
 __all__ = ["RowPart"]
 
 MOST_SCORES = 2_000_000  # that are computed at a time, where they are not kept
+CACHED_BYTES = 2**20  # of features, which stay in a core's cache between two products
+MIN_ROWS = 1024  # below which calls of NumPy take longer than what they do
 
 
 class RowPart:
@@ -43,9 +45,10 @@ class RowPart:
         self.X, self.y, self.weight, self.places, self.folds = X, y, weight, places, folds
         self.known: dict[str, Array] = {}
         self._risks: dict[str, SmoothRisk] = {}
+        self._kept_blocks: list[RowPart] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "known": {}, "_risks": {}}
+        return {**self.__dict__, "known": {}, "_risks": {}, "_kept_blocks": []}
 
     def __sizeof__(self) -> int:
         """Return the number of bytes, by which Dask manages the memory of its workers."""
@@ -69,11 +72,30 @@ class RowPart:
         outputs : int
             The number of scores of a row.
 
-        Yields
-        ------
-        RowPart
+        Returns
+        -------
+        iterator of RowPart
         """
-        rows = max(1024, MOST_SCORES // outputs)
+        return self._cut(max(MIN_ROWS, MOST_SCORES // outputs))
+
+    def kept_blocks(self) -> list[RowPart]:
+        """Cut the part into parts that remember their scores; the same ones at every call.
+
+        Dense rows are read from memory once for a loss and its gradient: a block stays in the
+        cache of a core in between. Sparse rows, which would be copied, are one block.
+
+        Returns
+        -------
+        list of RowPart
+        """
+        rows = max(MIN_ROWS, CACHED_BYTES // (self.X.shape[1] * self.X.dtype.itemsize))
+        if self.is_sparse or rows >= len(self):
+            return [self]
+        if not self._kept_blocks:
+            self._kept_blocks = list(self._cut(rows))
+        return self._kept_blocks
+
+    def _cut(self, rows: int) -> Iterator[RowPart]:
         for begin in range(0, len(self), rows):
             cut = slice(begin, begin + rows)
             folds = None if self.folds is None else self.folds[cut]
