@@ -5,10 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.model_selection import StratifiedGroupKFold
 
 from immax import IMMAXSVC, IMMAXSVCCV, BaselineClassifier, IMMAXClassifier, IMMAXClassifierCV
 from immax.decisions import DecisionClassifierCV
-from immax.validation import canonical_rows, check_flags, check_no_path, check_whole, class_codes
+from immax.validation import (
+    canonical_rows,
+    check_flags,
+    check_group_splitter,
+    check_no_path,
+    check_whole,
+    class_codes,
+)
 
 LABELS = {
     "int8 from end to end": np.array([-128, 127, 5, -128] * 100, np.int8),
@@ -91,6 +99,14 @@ def test_whole_numbers(name, value):
 def test_evidence_is_a_number(value):
     with pytest.raises(ValueError, match="evidence must be from 0 to 1"):
         IMMAXClassifierCV(evidence=value).fit(np.arange(40.0)[:, None], np.arange(40) % 2)
+
+
+@pytest.mark.parametrize("cv", [3, np.int64(3), None])
+def test_groups_are_not_ignored_by_counted_folds(cv):
+    check_group_splitter(cv, None)
+    with pytest.raises(ValueError, match=r"StratifiedGroupKFold\([35]\); got cv="):
+        check_group_splitter(cv, [0, 0, 1])
+    check_group_splitter(StratifiedGroupKFold(3), [0, 0, 1])
 
 
 def test_rows_have_one_entry_for_each_place():

@@ -290,13 +290,14 @@ def check_group_splitter(cv: object, groups: ArrayLike | None) -> None:
 
     Parameters
     ----------
-    cv : int, splitter or iterable
-        How samples are split.
+    cv : int, splitter, iterable or None
+        How samples are split; None stands for five folds.
     groups : array-like of shape (n,) or None
         Groups of samples.
     """
-    if groups is not None and isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+    counted = cv is None or (isinstance(cv, (int, np.integer)) and not isinstance(cv, bool))
+    if groups is not None and counted:
         raise ValueError(
             f"groups need a splitter that keeps them together, such as "
-            f"cv=StratifiedGroupKFold({cv}); got cv={cv!r}"
+            f"cv=StratifiedGroupKFold({5 if cv is None else cv}); got cv={cv!r}"
         )

@@ -81,6 +81,22 @@ def test_many_values_are_searched_from_coarse_to_fine():
             assert evaluate(np.argmax(log_p + trial, axis=1)) <= found + 0.002
 
 
+def test_scores_that_are_not_defined_do_not_hide_others():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 400, p=[0.7, 0.25, 0.05])
+    log_p = rng.normal(size=(400, 3)) + 1.5 * np.eye(3)[y]
+
+    def evaluate(decided):
+        score = f1_score(y, decided, average="macro", zero_division=0)
+        return score if (decided == 2).any() else np.nan
+
+    start = np.array([0.0, 0.0, -20.0])
+    assert np.isnan(evaluate(np.argmax(log_p + start, axis=1)))
+    for begin in (start, np.zeros(3)):
+        offsets = search_by_calls(log_p, evaluate, begin)
+        assert evaluate(np.argmax(log_p + offsets, axis=1)) > evaluate(np.argmax(log_p, axis=1))
+
+
 def test_a_scorer_may_look_at_columns_of_the_features():
     def score(model, X, y):
         return float(np.average(model.predict(X) == y, weights=X["weight"]))

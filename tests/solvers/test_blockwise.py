@@ -68,6 +68,17 @@ def test_single_precision():
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("scale", [1e-25, 1e20, 1e39])
+def test_units_of_the_features_do_not_matter(scale):
+    problem = make_problem()
+    X, lam = problem.X * scale, problem.lam * scale**2
+    expected = BlockwiseLBFGS().solve(problem)
+    solution = BlockwiseLBFGS().solve(Problem(X, problem.risk, lam))
+    assert solution.converged
+    assert solution.objective == pytest.approx(expected.objective, rel=1e-5)
+
+
+@pytest.mark.usefixtures("small")
 def test_starts_memories_and_stopping():
     problem = make_problem()
     solver, seen = BlockwiseLBFGS(on_iteration=lambda theta: seen.append(theta.shape)), []

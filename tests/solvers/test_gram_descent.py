@@ -34,6 +34,21 @@ def test_the_optimality_conditions_hold(omega, compiled, monkeypatch):
     assert np.count_nonzero(z) > 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_of_columns_of_unlike_sizes(seed):
+    rng = np.random.default_rng(seed)
+    p = 18
+    A = rng.normal(size=(60, p)) * np.logspace(-3, 3, p)
+    omega = GroupNorm(np.arange(p) // 3)
+    selection = select_blocks(omega.blocks((1, p)), np.ones(6, dtype=bool), (1, p), 0.05)
+    target = A @ rng.normal(size=p) + rng.normal(size=60)
+    H, start = A.T @ A / 60, rng.normal(size=p)
+    model = GramModel(H, A.T @ (A @ start - target) / 60, start, selection)
+    z = model.minimise(1e-8)
+    gradient = model.gradient + H @ (z - start)
+    assert selection.violations(z, gradient).max() <= 1e-6
+
+
 @pytest.mark.parametrize("p", [12, 150])
 @pytest.mark.parametrize("kind", ["l1", "elasticnet", "groups"])
 def test_without_numba_few_blocks_are_visited(kind, p, monkeypatch):

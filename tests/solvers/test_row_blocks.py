@@ -80,6 +80,23 @@ def test_settled_biases_are_those_of_newtons_method(dtype):
     assert value == pytest.approx(expected.value, rel=1e-12 if dtype == np.float64 else 1e-5)
 
 
+def test_steps_of_biases_end_at_the_rounding(monkeypatch):
+    problem, theta = make_problem(dtype=np.float32)
+    blocks, sums = RowBlocks(problem), []
+    slopes = blocks.slopes
+
+    def evaluate(parameters):
+        value, found = slopes(parameters)
+        sums.append(float(np.abs(found).sum()))
+        return value, found
+
+    monkeypatch.setattr(blocks, "slopes", evaluate)
+    settled = BlockwiseBiases(problem, blocks).settle(blocks.point(theta), 0.0)
+    assert len(sums) < 100
+    lowest = float(np.abs(settled.gradient[:, -1]).sum())
+    assert lowest == pytest.approx(min(sums), abs=1e-7)
+
+
 def test_biases_are_not_settled_twice():
     problem, theta = make_problem()
     blocks = RowBlocks(problem)

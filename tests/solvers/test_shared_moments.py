@@ -29,6 +29,14 @@ def test_it_inverts_the_hessian_of_equal_scores(lam, fit_intercept):
     assert np.linalg.norm(found - step) <= 0.02 * np.linalg.norm(step)
 
 
+def test_squares_of_large_features_do_not_overflow():
+    X = np.random.default_rng(0).normal(size=(N, D)).astype(np.float32) * np.float32(1e22)
+    risk = SoftmaxRisk(LossSpec(np.ones(C)), np.arange(N) % C, np.full(N, 1 / N, np.float32), None)
+    problem = Problem(X, risk, 1e-3)
+    precondition = moment_preconditioner(problem, np.ones(N), np.ones(C))
+    assert np.isfinite(precondition(np.ones(problem.shape, np.float32))).all()
+
+
 def test_classes_without_curvature_have_finite_steps():
     X = np.ones((4, 2), np.float32)
     risk = SoftmaxRisk(LossSpec(np.ones(3)), np.arange(4) % 3, np.full(4, 0.25, np.float32), None)

@@ -77,6 +77,8 @@ def test_a_search_on_a_table(table):
     assert search.feature_names_in_.tolist() == best.feature_names_in_.tolist()
     unfitted = IMMAXClassifierCV(refit=False, **SEARCH).fit(table.folder, "y")
     assert not hasattr(unfitted, "preparation_")
+    refitted = IMMAXClassifierCV(**SEARCH).fit(table.folder, "y")
+    assert set(vars(refitted.set_params(refit=False).fit(table.folder, "y"))) == set(vars(unfitted))
     assert search.fit(table.Z, table.y).n_features_in_ == table.Z.shape[1]
     assert not hasattr(search, "preparation_")
     assert set(vars(unfitted)) == set(

@@ -188,7 +188,7 @@ def search_by_calls(
     log_p : ndarray of shape (n, c)
         Logarithms of probabilities, -inf where these are zero.
     evaluate : callable
-        From decisions, shape (n,), to a score.
+        From decisions, shape (n,), to a score. NaN, where it is not defined, is the lowest.
     start : ndarray of shape (c,)
     quantiles : int, default=200
         Resolution of the values that are tried for each class and pass. Where there are more
@@ -199,11 +199,12 @@ def search_by_calls(
     ndarray of shape (c,)
     """
 
-    def evaluate_at(offsets: Array, k: int, value: float) -> float:
-        return evaluate(highest_argmax(log_p + _replaced(offsets, k, value)))
+    def score(offsets: Array) -> float:
+        reached = evaluate(highest_argmax(log_p + offsets))
+        return -math.inf if math.isnan(reached) else reached
 
     offsets = start.copy()
-    best = evaluate(highest_argmax(log_p + offsets))
+    best = score(offsets)
     classes = range(1, log_p.shape[1]) if log_p.shape[1] == 2 else range(log_p.shape[1])
     for _ in range(1 if log_p.shape[1] == 2 else MOST_PASSES):
         before = best
@@ -220,7 +221,7 @@ def search_by_calls(
             low, high = 0, tried.size - 1
             for count in steps:
                 ranks = np.unique(np.linspace(low, high, count).round().astype(int))
-                reached = np.array([evaluate_at(offsets, k, value) for value in tried[ranks]])
+                reached = np.array([score(_replaced(offsets, k, tried[i])) for i in ranks])
                 top = int(reached.argmax())
                 if reached[top] > best + 1e-12:
                     best = float(reached[top])

@@ -28,13 +28,19 @@ def copy_fit(fitted: Any, kind: type[Any]) -> Any:
 
 
 def take_attributes(local: Any, fitted: Any) -> None:
-    """Give a local estimator what was fitted elsewhere.
+    """Give a local estimator what was fitted elsewhere, in place of an earlier fit.
 
     Parameters
     ----------
     local, fitted : estimator
         The estimators; the number of rounds is not an attribute of local ones.
     """
-    for name, value in vars(fitted).items():
-        if name.endswith("_") and not name.startswith("_") and name != "n_rounds_":
-            setattr(local, name, value)
+    for name in _fitted_names(local):
+        delattr(local, name)
+    for name in _fitted_names(fitted):
+        if name != "n_rounds_":
+            setattr(local, name, getattr(fitted, name))
+
+
+def _fitted_names(estimator: Any) -> list[str]:
+    return [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]

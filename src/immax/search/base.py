@@ -281,8 +281,6 @@ class MarginSearch(
         self._choose(table, purpose)
         if len(rounds.held_out.terms) == len(points):
             self._refine_rule(table, evaluator, rounds.held_out)
-        for name in ("best_estimator_", "probability_estimator_", *self._copied):
-            self.__dict__.pop(name, None)  # of an earlier fit
         if self.refit:
             self._fit_choice(table, given, y, sample_weight, task)
 

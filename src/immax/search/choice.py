@@ -19,6 +19,8 @@ from immax.search.table import SearchTable
 
 __all__ = ["CellChoice"]
 
+REFITTED = ("best_estimator_", "probability_estimator_", "probability_calibration_")
+
 
 class CellChoice(ChosenModel):
     """What a search does with the table of its cells.
@@ -43,6 +45,8 @@ class CellChoice(ChosenModel):
 
     def _choose(self, table: SearchTable, purpose: Purpose) -> None:
         """Tabulate all cells and choose one for decisions and one for probabilities."""
+        for name in (*REFITTED, *self._copied):
+            self.__dict__.pop(name, None)  # of an earlier fit
         for_decisions = isinstance(purpose.criterion, AimCriterion) and not isinstance(
             purpose.criterion.aim, Accuracy
         )

@@ -36,6 +36,7 @@ MANY_BLOCKS = 256  # of a preconditioner, that take longer than the iterations t
 FIRST_RENEWAL = 6  # iterations
 RENEWAL_FACTOR = 3
 REUSED_ITERATIONS = 15  # that the preconditioner of a similar problem is kept for
+EXTREME = 1e15  # features, or their inverses, whose squares single precision does not hold
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class BlockwiseLBFGS(Solver[SoftmaxRisk]):
             memory.scores = None  # they are not known
             return self._iterate(problem, start, memory)
         memory = Memory(self.memory_size)
-        if start is not None or problem.dtype != np.float64:
+        if start is not None or problem.dtype != np.float64 or not _fits_single(problem.X):
             return self._iterate(problem, start, memory)
         rough_solver = replace(self, tol=max(self.tol, FINE_TOL), stopping="estimate")
         single = replace(problem, X=problem.X.astype(np.float32), risk=problem.risk.single())
@@ -133,6 +134,11 @@ class BlockwiseLBFGS(Solver[SoftmaxRisk]):
             point = following
             self._report(point.theta)
         return certifier.solution(point, iteration)
+
+
+def _fits_single(X: Array) -> bool:
+    largest = max(float(X.max(initial=0)), -float(X.min(initial=0)))
+    return largest == 0 or 1 / EXTREME < largest < EXTREME
 
 
 def _is_convex_softmax(problem: Problem[Risk]) -> TypeGuard[Problem[SoftmaxRisk]]:

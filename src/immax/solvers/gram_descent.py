@@ -16,10 +16,12 @@ PASSES = 8  # of block descent between two attempts to solve for the support
 MAX_ROUNDS = 50
 MAX_POLISHED = 1500  # coefficients of the support in a linear system
 MAX_POLISH_STEPS = 20
+MAX_HALVINGS = 10  # of such a step, where norms of groups are not those of its model
 ROUNDING = 4.0  # units in the last place of a coefficient below which it is left alone
 SMALLEST_FOR_NUMBA = 64  # coefficients; loading the compiled kernel takes longer below
 WORTH_A_VISIT = 0.1  # share of the largest violation; blocks with less wait for a solved support
 MOST_STALLED = 20  # rounds that do not halve the largest violation
+FIRST_STALLED = 4  # such rounds, after which all blocks are visited
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,12 @@ class GramModel:
             lowest = min(worst, lowest)
             if worst <= max(tol, self._rounding(z, units)) or stalled > MOST_STALLED:
                 break
-            chosen = np.flatnonzero(violations > max(tol, WORTH_A_VISIT * worst))
-            _descend(H, slopes, z, selection.starts, selection.thresholds, steps, chosen)
+            visited, passes = violations > max(tol, WORTH_A_VISIT * worst), 1
+            if stalled > FIRST_STALLED:
+                visited, passes = moves, PASSES
+            chosen = np.flatnonzero(visited)
+            for _ in range(passes):
+                _descend(H, slopes, z, selection.starts, selection.thresholds, steps, chosen)
 
     def _rounding(self, z: Array, units: Array) -> float:
         """Return how much of a violation of the optimality conditions may be rounding alone."""
@@ -127,6 +133,8 @@ class GramModel:
             size = np.diagonal(matrix)
             matrix = matrix + np.diag(1e-13 * size)
             pull = slopes[live] + steep[live] * z[live]
+            if not selection.scalar and np.abs(pull).max() <= _rounding(H, z):
+                return
             try:
                 step = -np.linalg.solve(matrix, pull)
             except np.linalg.LinAlgError:
@@ -144,9 +152,13 @@ class GramModel:
                 change[crossing] = -z[crossing]
             along = H @ change
             before = selection.thresholds @ norms
-            after = selection.thresholds @ selection.norms(z + change)
-            decrease = float(slopes @ change + 0.5 * (change @ along) + after - before)
-            if not decrease < 0:
+            for _ in range(1 if selection.scalar else MAX_HALVINGS):
+                after = selection.thresholds @ selection.norms(z + change)
+                decrease = float(slopes @ change + 0.5 * (change @ along) + after - before)
+                if decrease < 0:
+                    break
+                change, along = 0.5 * change, 0.5 * along
+            else:
                 return
             z += change
             slopes += along

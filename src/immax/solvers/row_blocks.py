@@ -17,6 +17,7 @@ __all__ = ["BlockwiseBiases", "RowBlocks", "step_in_blocks"]
 
 MAX_BIAS_STEPS = 100
 BIAS_MEMORY = 20  # steps; they are small
+MOST_STEEPER = 10  # steps without smaller slopes than before: what follows is rounding
 LEAST_CURVATURE = 1e-6  # of a bias, relative to the largest
 BLOCK_SCORES = 2**22  # few enough for a cache of the machine, many enough for two threads
 
@@ -191,16 +192,20 @@ class BlockwiseBiases:
             value, slopes = self._blocks.slopes(_with_biases(point.theta, biases))
             return Point(biases, point.scores, value, slopes)
 
-        best, memory = evaluate(point.theta[:, -1:]), Memory(BIAS_MEMORY)
+        last, memory = evaluate(point.theta[:, -1:]), Memory(BIAS_MEMORY)
         memory.restart(self._precondition(point.theta))
+        best, lowest, since = last, np.abs(last.gradient).sum(), 0
         for _ in range(MAX_BIAS_STEPS):
-            if np.abs(best.gradient).sum() <= flat:
+            if lowest <= flat or since == MOST_STEEPER:
                 break
-            following = step_in_blocks(evaluate, best, memory.direction(best.gradient))
+            following = step_in_blocks(evaluate, last, memory.direction(last.gradient))
             if following is None:
                 break
-            memory.update(following.theta - best.theta, following.gradient - best.gradient)
-            best = following
+            memory.update(following.theta - last.theta, following.gradient - last.gradient)
+            last, since = following, since + 1
+            sum_of_slopes = np.abs(last.gradient).sum()
+            if sum_of_slopes < lowest:
+                best, lowest, since = last, sum_of_slopes, 0
         return self._blocks.point(_with_biases(point.theta, best.theta))
 
     def _precondition(self, theta: Array) -> Preconditioner:

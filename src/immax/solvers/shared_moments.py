@@ -45,8 +45,11 @@ def moment_preconditioner(
     # With the mean subtracted the bias is independent of the weights.
     mean = share @ X if problem.fit_intercept else np.zeros(X.shape[1], dtype)
     centred = X - mean
+    size = max(float(centred.max(initial=0)), -float(centred.min(initial=0))) or 1.0
+    centred /= size  # or squares of large features overflow
     centred *= np.sqrt(share)[:, None]
     values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
+    values *= size**2
     curvature = np.maximum(of_outputs, max(LEAST_CURVATURE * of_outputs.max(), 1e-30))
     blocks = 1 / (curvature[:, None] * np.maximum(values, 0) + 2 * problem.lam)
     inverse, basis = blocks.astype(dtype), vectors.astype(dtype)
