@@ -80,7 +80,7 @@ class GramModel:
             if violation <= tol:
                 break
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
-                self._polish(H, slopes, z)
+                self._polish(H, slopes, z, units)
             if violation <= self._rounding(z, units):
                 break
         return z
@@ -97,7 +97,7 @@ class GramModel:
         moves, lowest, stalled = steps > 0, np.inf, 0
         for _ in range(MAX_ROUNDS * PASSES):
             if 0 < np.count_nonzero(z) <= MAX_POLISHED:
-                self._polish(H, slopes, z)
+                self._polish(H, slopes, z, units)
             violations = np.where(moves, selection.violations(z, slopes) / units, 0)
             worst = float(violations.max(initial=0))
             stalled = stalled + 1 if worst > 0.5 * lowest else 0
@@ -116,7 +116,7 @@ class GramModel:
         largest = float((self.selection.norms(z) * units).max(initial=0))
         return ROUNDING * float(np.finfo(z.dtype).eps) * largest
 
-    def _polish(self, H: Array, slopes: Array, z: Array) -> None:
+    def _polish(self, H: Array, slopes: Array, z: Array, units: Array) -> None:
         """Take Newton steps on the blocks that are not zero, where the penalty is smooth."""
         selection = self.selection
         for _ in range(MAX_POLISH_STEPS):
@@ -133,7 +133,8 @@ class GramModel:
             size = np.diagonal(matrix)
             matrix = matrix + np.diag(1e-13 * size)
             pull = slopes[live] + steep[live] * z[live]
-            if not selection.scalar and np.abs(pull).max() <= _rounding(H, z):
+            steepest = np.abs(pull / selection.spread(units)[live]).max()
+            if not selection.scalar and steepest <= self._rounding(z, units):
                 return
             try:
                 step = -np.linalg.solve(matrix, pull)
