@@ -61,16 +61,19 @@ def test_copies_in_fortran_order_are_extended():
     np.testing.assert_array_equal(first.X, X[:, [2, 5, 700]])
 
 
-def test_sparse_columns_are_taken_in_blocks_of_rows(monkeypatch):
-    X = sparse.random_array((501, 40), density=0.1, format="csr", rng=0)
-    X = sparse.csr_matrix(X)
-    numbers = np.array([0, 7, 8, 39])
-    for entries in (1, 100, 10**6):
-        monkeypatch.setattr(feature_columns, "CSC_ENTRIES", entries)
-        taken = take_columns(X, numbers, "K").X
+@pytest.mark.parametrize("smallest", [0, 10**6])  # entries for the compiled loops
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_columns_are_in_the_csc_format(smallest, dtype, monkeypatch):
+    monkeypatch.setattr(feature_columns, "COMPILED_ENTRIES", smallest)
+    monkeypatch.setattr(feature_columns, "ROUNDED_ENTRIES", 10)
+    X = sparse.csr_matrix(sparse.random_array((501, 40), density=0.1, format="csr", rng=0))
+    for numbers in (np.array([0, 7, 8, 39]), np.setdiff1d(np.arange(40), 5), np.arange(40)):
+        taken = take_columns(X.astype(dtype), numbers, "K").X
+        assert taken.format == "csc"
         assert taken.has_canonical_format
         assert taken.indices.dtype == X.indices.dtype
-        np.testing.assert_array_equal(taken.toarray(), X.toarray()[:, numbers])
+        expected = X.toarray()[:, numbers].astype(dtype)
+        np.testing.assert_array_equal(taken.toarray(), expected.astype(taken.dtype))
 
 
 @pytest.mark.parametrize("order", ["F", "K"])

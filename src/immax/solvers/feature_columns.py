@@ -12,12 +12,13 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features
+from immax.compiled import has_numba
 from immax.solvers.selections import Selection
 
 __all__ = ["FeatureColumns", "copy_dtype", "take_columns"]
 
 BLOCK_ENTRIES = 2**17
-CSC_ENTRIES = 2**18  # of a block of rows of which columns are taken
+COMPILED_ENTRIES = 2**18  # of a sparse matrix whose columns are taken by compiled loops
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
 ROUNDED_ENTRIES = 2**20  # copies with more are in single precision, if they hold
 ROUNDED_SHARE = 0.5  # of the features, or more
@@ -300,20 +301,15 @@ def _extended(known: FeatureColumns, missing: Array) -> FeatureColumns:
 
 def _csc_columns(X: Features, numbers: Array, dtype: DTypeLike) -> Features:
     """Return columns of a CSR matrix in the CSC format, with no copy of all of them between."""
-    n, d = X.shape
-    step = int(n / (1 + X.nnz / CSC_ENTRIES)) + 1
-    blocks = [slice(first, min(first + step, n)) for first in range(0, n, step)]
-    sizes = np.zeros(d, dtype=np.int64)
-    for rows in blocks:
-        inside = X.indices[X.indptr[rows.start] : X.indptr[rows.stop]]
-        sizes += np.bincount(inside, minlength=d)
-    indptr = np.concatenate([[0], np.cumsum(sizes[numbers])])
-    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
-    place = indptr[:-1].copy()
-    for rows in blocks:
-        part = X[rows][:, numbers].tocsc()
-        counts = np.diff(part.indptr)
-        to = np.repeat(place - part.indptr[:-1], counts) + np.arange(part.nnz)
-        data[to], indices[to] = part.data, part.indices + rows.start
-        place += counts
-    return sparse.csc_matrix((data, indices, indptr), shape=(n, numbers.size))
+    if X.nnz < COMPILED_ENTRIES or not has_numba():
+        return X[:, numbers].tocsc().astype(dtype, copy=False)
+    from immax.compiled.csc_columns import count_entries, fill_columns
+
+    places = np.full(X.shape[1], -1, dtype=np.int32)
+    places[numbers] = np.arange(numbers.size)
+    indptr = np.zeros(numbers.size + 1, dtype=X.indptr.dtype)
+    count_entries(X.indices, places, indptr[1:])
+    np.cumsum(indptr, out=indptr)
+    data, rows = np.empty(indptr[-1], dtype), np.empty(indptr[-1], X.indices.dtype)
+    fill_columns(X.data, X.indices, X.indptr, places, indptr[:-1].copy(), data, rows)
+    return sparse.csc_matrix((data, rows, indptr), shape=(X.shape[0], numbers.size))

@@ -222,19 +222,9 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     -------
     Step
     """
-    selection, k = model.selection, model.n_outputs
+    selection = model.selection
     p = selection.rows.size
-    places = [np.flatnonzero(selection.rows == a) for a in range(k)]
-    local = [model.local[inside] for inside in places]
-    hessian, cross = np.zeros((p, p)), np.zeros((p, k))
-    for a in range(k):
-        for b in range(a, k):
-            block, of_a, of_b = model.weighted_gram(a, b, local[a], local[b])
-            hessian[np.ix_(places[a], places[b])] = block
-            if b > a:
-                hessian[np.ix_(places[b], places[a])] = block.T
-            cross[places[a], b] = of_a
-            cross[places[b], a] = of_b
+    hessian, cross = _hessian(model)
     gradient = model.gradient
     raw = np.diagonal(hessian).copy()
     if model.bias_slope is not None:
@@ -246,6 +236,26 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     hessian[np.diag_indices(p)] += np.where(constant, 0, model.damping_diagonal)
     z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
     return Step(z, model.biases(cross.T @ (z - model.z)))
+
+
+def _hessian(model: LocalModel) -> tuple[Array, Array]:
+    """Return the matrix of the model, and that of its coefficients and biases."""
+    rows, k = model.selection.rows, model.n_outputs
+    if k == 1:
+        matrix, sums, _ = model.weighted_gram(0, 0, model.local, model.local)
+        return matrix, sums[:, None]
+    places = [np.flatnonzero(rows == a) for a in range(k)]
+    local = [model.local[inside] for inside in places]
+    hessian, cross = np.zeros((rows.size, rows.size)), np.zeros((rows.size, k))
+    for a in range(k):
+        for b in range(a, k):
+            block, of_a, of_b = model.weighted_gram(a, b, local[a], local[b])
+            hessian[np.ix_(places[a], places[b])] = block
+            if b > a:
+                hessian[np.ix_(places[b], places[a])] = block.T
+            cross[places[a], b] = of_a
+            cross[places[b], a] = of_b
+    return hessian, cross
 
 
 def accelerated_step(model: LocalModel, tol: float) -> Step:

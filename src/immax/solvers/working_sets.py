@@ -341,7 +341,7 @@ class _State:
             # Gram matrices are worth full precision, and steps with them few columns.
             fits = fits and not (order == "K" and known.is_rounded)
         if known is None or not fits:
-            if known is not None and known.room is not None:
+            if known is not None and known.room is not None and order == "F":
                 numbers = np.union1d(numbers, known.numbers)
                 if self._may_round and copy_dtype(whole, numbers.size) != known.X.dtype:
                     known = self._memory.columns = None
