@@ -319,8 +319,8 @@ def test_large_copies_of_columns_are_rounded_and_the_solution_is_not(convert, c,
     taken = []
     original = feature_columns.copy_dtype
 
-    def copy_dtype(X, n_columns):
-        taken.append(original(X, n_columns))
+    def copy_dtype(X, n_entries):
+        taken.append(original(X, n_entries))
         return taken[-1]
 
     monkeypatch.setattr(feature_columns, "copy_dtype", copy_dtype)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
@@ -20,8 +19,8 @@ __all__ = ["FeatureColumns", "copy_dtype", "take_columns"]
 BLOCK_ENTRIES = 2**17
 COMPILED_ENTRIES = 2**18  # of a sparse matrix whose columns are taken by compiled loops
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
-ROUNDED_ENTRIES = 2**20  # copies with more are in single precision, if they hold
-ROUNDED_SHARE = 0.5  # of the features, or more
+ROUNDED_ENTRIES = 2**19  # copies with more are in single precision, if they hold
+ROUNDED_SHARE = 0.5  # of the entries of the features, or more
 LARGEST = 1e30  # number in them
 
 
@@ -252,26 +251,24 @@ def take_columns(
             return FeatureColumns(X, np.arange(X.shape[1]), X)
         if in_order != "F":
             return FeatureColumns(X if every else X[:, numbers], numbers, X)
-    dtype = copy_dtype(X, numbers.size) if may_round else X.dtype
     if sparse.issparse(X):
-        plain = every and dtype == X.dtype
-        taken = sparse.csc_matrix(X) if plain else _csc_columns(X, numbers, dtype)
-        return FeatureColumns(taken, numbers, X)
+        return FeatureColumns(_csc_columns(X, numbers, may_round), numbers, X)
+    dtype = copy_dtype(X, X.shape[0] * numbers.size) if may_round else X.dtype
     if known is None or known.room is None:
         room = np.empty(X.shape, dtype=dtype, order="F")
         known = FeatureColumns(room[:, :0], numbers[:0], X, room)
     return _extended(known, np.setdiff1d(numbers, known.numbers, assume_unique=True))
 
 
-def copy_dtype(X: Features, n_columns: int) -> np.dtype[Any]:
-    """Return the precision of a copy of some columns.
+def copy_dtype(X: Features, n_entries: int) -> np.dtype[Any]:
+    """Return the precision of a copy of some entries.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
         The features.
-    n_columns : int
-        How many of their columns are copied.
+    n_entries : int
+        How many of their entries are copied.
 
     Returns
     -------
@@ -279,8 +276,7 @@ def copy_dtype(X: Features, n_columns: int) -> np.dtype[Any]:
         That of X, or single precision for most of a large matrix.
     """
     entries = X.data if sparse.issparse(X) else X
-    share = n_columns / max(X.shape[1], 1)
-    if entries.size * share < ROUNDED_ENTRIES or share < ROUNDED_SHARE:
+    if n_entries < max(ROUNDED_ENTRIES, ROUNDED_SHARE * entries.size):
         return np.dtype(X.dtype)
     largest = max(float(entries.max()), -float(entries.min()))
     return np.dtype(np.float32 if largest < LARGEST else X.dtype)
@@ -299,10 +295,11 @@ def _extended(known: FeatureColumns, missing: Array) -> FeatureColumns:
     return FeatureColumns(room[:, :last], np.concatenate([known.numbers, missing]), X, room)
 
 
-def _csc_columns(X: Features, numbers: Array, dtype: DTypeLike) -> Features:
+def _csc_columns(X: Features, numbers: Array, may_round: bool) -> Features:
     """Return columns of a CSR matrix in the CSC format, with no copy of all of them between."""
     if X.nnz < COMPILED_ENTRIES or not has_numba():
-        return X[:, numbers].tocsc().astype(dtype, copy=False)
+        taken = X[:, numbers].tocsc()
+        return taken.astype(copy_dtype(X, taken.nnz) if may_round else X.dtype, copy=False)
     from immax.compiled.csc_columns import count_entries, fill_columns
 
     places = np.full(X.shape[1], -1, dtype=np.int32)
@@ -310,6 +307,8 @@ def _csc_columns(X: Features, numbers: Array, dtype: DTypeLike) -> Features:
     indptr = np.zeros(numbers.size + 1, dtype=X.indptr.dtype)
     count_entries(X.indices, places, indptr[1:])
     np.cumsum(indptr, out=indptr)
-    data, rows = np.empty(indptr[-1], dtype), np.empty(indptr[-1], X.indices.dtype)
+    n_entries = int(indptr[-1])
+    dtype = copy_dtype(X, n_entries) if may_round else X.dtype
+    data, rows = np.empty(n_entries, dtype), np.empty(n_entries, X.indices.dtype)
     fill_columns(X.data, X.indices, X.indptr, places, indptr[:-1].copy(), data, rows)
     return sparse.csc_matrix((data, rows, indptr), shape=(X.shape[0], numbers.size))

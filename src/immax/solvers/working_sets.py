@@ -94,6 +94,7 @@ class WorkingSets(Solver[SmoothRisk]):
             start = sampled_start(problem, self)
         tol = _sensible_tol(self.tol, problem)
         state = _State(problem, start, tol, memory)
+        del start  # the arrays of all features are most of the memory, where few are used
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
         convex = problem.risk.convex
         eps = float(np.finfo(problem.dtype).eps)
@@ -122,18 +123,20 @@ class WorkingSets(Solver[SmoothRisk]):
             stalled = 0 if progress else stalled + 1
             if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
                 break
+            # Those of an earlier step, or rounded, may be too far off for columns of large numbers.
             if stalled:
-                # Those of an earlier step, or rounded, may be too far off for columns of large
-                # numbers.
                 state.forget_matrix()
+            if stalled > 1:
                 state.round_no_columns()
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
             chosen = most_violating(violations, live, size)
             selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
+            del violations
             steps, decrease = state.improve(
                 selection, gradient, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
             )
+            del gradient
             n_iter += steps
             self._report(state.theta)
             size = int(1.5 * size)
@@ -250,13 +253,15 @@ class _State:
             self.theta[:, -1] += settled.biases
             self.scores, self.risk_value = settled.scores, settled.value
             self.residuals = settled.residuals
+        if self._memory.full_gram is None:
+            last = self._settled = None  # releases the memory before more is taken
         gradient = self.problem.pull_back(self.residuals)
         if last is not None and self._memory.full_gram is not None:
             step, change = (self.theta - last.theta)[0], (gradient - last.gradient)[0]
             self._memory.full_gram = self._memory.full_gram.corrected(step, change)
         self._settled = SettledPoint(
             self.problem,
-            self.theta.copy(),
+            self.theta.copy() if self._few or self._remembers else self.theta,
             self.scores,
             self.risk_value,
             self.residuals,
@@ -343,7 +348,8 @@ class _State:
         if known is None or not fits:
             if known is not None and known.room is not None and order == "F":
                 numbers = np.union1d(numbers, known.numbers)
-                if self._may_round and copy_dtype(whole, numbers.size) != known.X.dtype:
+                dtype = copy_dtype(whole, whole.shape[0] * numbers.size)
+                if self._may_round and dtype != known.X.dtype:
                     known = self._memory.columns = None
             if known is not None and (order == "K" or known.room is None):
                 known = self._memory.columns = None  # releases the memory before more is taken
