@@ -22,6 +22,7 @@ GRAM_ROWS = 1024  # of a block whose products stay in the cache
 ROUNDED_ENTRIES = 2**19  # copies with more are in single precision, if they hold
 ROUNDED_SHARE = 0.5  # of the entries of the features, or more
 LARGEST = 1e30  # number in them
+SHORT_ROWS = 2**16  # of sparse features, whose numbers in such copies take 16 bits
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,8 @@ class FeatureColumns:
     def squares(self) -> Array:
         """The sum of squares of every column, in double precision."""
         if self.is_sparse:
-            return np.asarray(row_norms(self.X.T, squared=True), dtype=np.float64)
+            rows = _compressed(sparse.csr_matrix, self.X.shape[::-1], *self.flat)
+            return np.asarray(row_norms(rows, squared=True), dtype=np.float64)
         return np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
 
     def weighted_gram(self, left: Array, right: Array, weight: Array) -> tuple[Array, Array, Array]:
@@ -309,6 +311,17 @@ def _csc_columns(X: Features, numbers: Array, may_round: bool) -> Features:
     np.cumsum(indptr, out=indptr)
     n_entries = int(indptr[-1])
     dtype = copy_dtype(X, n_entries) if may_round else X.dtype
-    data, rows = np.empty(n_entries, dtype), np.empty(n_entries, X.indices.dtype)
+    # SciPy's products convert short numbers; there are few of them with a rounded copy.
+    short = dtype != X.dtype and X.shape[0] <= SHORT_ROWS
+    data, rows = np.empty(n_entries, dtype), np.empty(n_entries, np.uint16 if short else np.int32)
     fill_columns(X.data, X.indices, X.indptr, places, indptr[:-1].copy(), data, rows)
-    return sparse.csc_matrix((data, rows, indptr), shape=(X.shape[0], numbers.size))
+    return _compressed(sparse.csc_matrix, (X.shape[0], numbers.size), data, rows, indptr)
+
+
+def _compressed(
+    kind: type[Features], shape: tuple[int, int], data: Array, indices: Array, indptr: Array
+) -> Features:
+    """Return a sparse matrix of these arrays; its constructor would convert short indices."""
+    matrix = kind(shape, dtype=data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix
