@@ -20,7 +20,7 @@ BLOCK_ENTRIES = 2**17
 COMPILED_ENTRIES = 2**18  # of a sparse matrix whose columns are taken by compiled loops
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
 ROUNDED_ENTRIES = 2**19  # copies with more are in single precision, if they hold
-ROUNDED_SHARE = 0.5  # of the entries of the features, or more
+ROUNDED_SHARE = 0.25  # of the entries of the features, or more
 LARGEST = 1e30  # number in them
 SHORT_ROWS = 2**16  # of sparse features, whose numbers in such copies take 16 bits
 
@@ -32,8 +32,8 @@ class FeatureColumns:
     Attributes
     ----------
     X : ndarray or CSC matrix of shape (n, p)
-        The columns. Copies of most of a large matrix are in single precision, to take half of its
-        memory at most: that is enough for a model of the risk, whose minimiser is a step.
+        The columns. Large copies are in single precision, to take half of the memory of the
+        features at most: that is enough for a model of the risk, whose minimiser is a step.
     numbers : ndarray of int, shape (p,)
         Which features they are, in any order.
     source : ndarray or CSR matrix of shape (n, d)
@@ -275,7 +275,7 @@ def copy_dtype(X: Features, n_entries: int) -> np.dtype[Any]:
     Returns
     -------
     numpy.dtype
-        That of X, or single precision for most of a large matrix.
+        That of X, or single precision for a good part of a large matrix.
     """
     entries = X.data if sparse.issparse(X) else X
     if n_entries < max(ROUNDED_ENTRIES, ROUNDED_SHARE * entries.size):
