@@ -32,7 +32,7 @@ class L1Norm(Penalty):
         return Blocks(None, np.broadcast_to(1.0, size), 0.0)
 
     def value(self, W: Array) -> float:
-        return float(np.abs(W).sum(dtype=np.float64))
+        return float(np.abs(W[W != 0]).sum(dtype=np.float64))
 
     def prox(self, W: Array, step: float) -> Array:
         return soft_threshold(W, step)

@@ -132,11 +132,11 @@ class WorkingSets(Solver[SmoothRisk]):
             size = max(size, 2 * int(live.sum()))
             chosen = most_violating(violations, live, size)
             selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
-            del violations
+            slopes = selection.take(gradient)
+            del violations, gradient
             steps, decrease = state.improve(
-                selection, gradient, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
+                selection, slopes, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
             )
-            del gradient
             n_iter += steps
             self._report(state.theta)
             size = int(1.5 * size)
@@ -145,7 +145,7 @@ class WorkingSets(Solver[SmoothRisk]):
             state.forget_matrix()
             live = blocks.norms(state.weights) > 0
             last = select_blocks(blocks, live, state.weights.shape, problem.lam)
-            state.improve(last, gradient, 0.0, 1)
+            state.improve(last, last.take(gradient), 0.0, 1)
             state.settle()
             value = min(value, state.value)
         state.remember()
@@ -253,8 +253,6 @@ class _State:
             self.theta[:, -1] += settled.biases
             self.scores, self.risk_value = settled.scores, settled.value
             self.residuals = settled.residuals
-        if self._memory.full_gram is None:
-            last = self._settled = None  # releases the memory before more is taken
         gradient = self.problem.pull_back(self.residuals)
         if last is not None and self._memory.full_gram is not None:
             step, change = (self.theta - last.theta)[0], (gradient - last.gradient)[0]
@@ -290,18 +288,19 @@ class _State:
         self._memory.full_gram = None
 
     def improve(
-        self, selection: Selection, settled: Array, tol: float, max_steps: int
+        self, selection: Selection, gradient: Array, tol: float, max_steps: int
     ) -> tuple[int, float]:
         """Take Newton steps on a working set; return how many, and by how much they decrease.
 
-        ``settled`` is the gradient that ``settle`` has returned.
+        ``gradient`` is that of the selected coefficients, once the biases have been settled.
         """
+        if not self._few:
+            self._settled = None  # releases the memory before more is taken
         columns = self._take(selection)
         # The gap costs less than one more matrix of these models, and is looked at first.
         one_step = self._few and self._damping == LEAST_DAMPING
         local = columns.places(selection.cols)
         z = selection.take(self.weights)
-        gradient = selection.take(settled)
         steps, decrease = 0, 0.0
         while steps < (1 if one_step else max_steps):
             if steps:
