@@ -98,6 +98,6 @@ def test_products_with_rounded_columns_have_the_precision_of_the_features(
     np.testing.assert_allclose(gram, X[:, [1, 4]].T @ X[:, [5]], rtol=1e-5)
     np.testing.assert_allclose(sums, X[:, [1, 4]].sum(axis=0), rtol=1e-5)
     assert not take_columns(convert(X), numbers, order, may_round=False).is_rounded
-    assert not take_columns(convert(X), numbers[:2], order).is_rounded
+    assert not take_columns(convert(X), numbers[:1], order).is_rounded
     assert not take_columns(convert(1e35 * X), numbers, order).is_rounded
     assert not take_columns(convert(X.astype(np.float32)), numbers, order).is_rounded

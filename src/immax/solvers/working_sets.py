@@ -12,6 +12,7 @@ from immax.arrays import Array
 from immax.compiled import has_numba
 from immax.losses.curvatures import Curvature, DiagonalCurvature
 from immax.losses.risks import KinkedRisk, Risk, SmoothRisk
+from immax.losses.softmax_curvature import SoftmaxCurvature
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.column_descent import column_step
@@ -361,9 +362,9 @@ class _State:
         curvature = self.problem.risk.curvature(self.scores)
         if self.problem.risk.convex:
             return curvature
-        # Positive, and without the interaction of the classes above the curvature of most risks.
-        factor = 1 if self.problem.risk.n_outputs == 1 else 2
-        return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
+        if isinstance(curvature, SoftmaxCurvature):
+            return curvature.positive()
+        return DiagonalCurvature(np.abs(curvature.diagonal()))
 
     def _full_gram(
         self, columns: FeatureColumns, selection: Selection, worst: float
