@@ -72,7 +72,7 @@ class _ClassModel:
         self._moments(squares)
         left = squares - self.sums**2 / self.total if self.total > 0 else squares
         # Of a constant column, which the bias makes up for, only rounding is left: it stays.
-        varies = left > CONSTANT * squares
+        varies = (left > CONSTANT * squares) | (squares == 0)
         self.curvatures = np.where(varies, left + self.damping + self.ridges, 0)
         self._scored = self.start.copy()
 

@@ -146,13 +146,15 @@ class LocalModel:
 
     @cached_property
     def inverse_total(self) -> Array:
-        """The inverse of the curvature in the biases, zero without biases."""
+        """The inverse of the curvature in the biases, zero without biases or any curvature."""
         if self.bias_slope is None:
             return np.zeros((self.n_outputs, self.n_outputs))
         if self.full_gram is None:
             total = self.curvature.total().astype(np.float64)
         else:
             total = self.full_gram.matrix[-1:, -1:]
+        if not total.any():
+            return np.zeros_like(total)
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny)
         total = total + 1e-12 * size * np.eye(self.n_outputs)
         if self.null_direction is not None:
@@ -231,7 +233,7 @@ def gram_step(model: LocalModel, tol: float) -> Step:
         hessian -= cross @ model.inverse_total @ cross.T
         gradient = gradient - cross @ (model.inverse_total @ model.bias_slope)
     # Of a constant column, which the biases make up for, only rounding is left: it stays as it is.
-    constant = np.diagonal(hessian) <= CONSTANT * raw
+    constant = (np.diagonal(hessian) <= CONSTANT * raw) & (raw > 0)
     hessian[constant] = hessian[:, constant] = 0
     hessian[np.diag_indices(p)] += np.where(constant, 0, model.damping_diagonal)
     z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
