@@ -101,3 +101,15 @@ def test_products_with_rounded_columns_have_the_precision_of_the_features(
     assert not take_columns(convert(X), numbers[:1], order).is_rounded
     assert not take_columns(convert(1e35 * X), numbers, order).is_rounded
     assert not take_columns(convert(X.astype(np.float32)), numbers, order).is_rounded
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+def test_constant_columns(convert):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    X[:, 1], X[:, 2] = 1e6 / 3, 0
+    assert take_columns(convert(X), np.arange(4), "K").constant.tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]

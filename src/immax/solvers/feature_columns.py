@@ -21,6 +21,7 @@ COMPILED_ENTRIES = 2**18  # of a sparse matrix whose columns are taken by compil
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
 ROUNDED_ENTRIES = 2**19  # copies with more are in single precision, if they hold
 ROUNDED_SHARE = 0.25  # of the entries of the features, or more
+CONSTANT = 1e-11  # share of the squares of a column that varies by rounding alone
 LARGEST = 1e30  # number in them
 SHORT_ROWS = 2**16  # of sparse features, whose numbers in such copies take 16 bits
 
@@ -177,6 +178,14 @@ class FeatureColumns:
             rows = _compressed(sparse.csr_matrix, self.X.shape[::-1], *self.flat)
             return np.asarray(row_norms(rows, squared=True), dtype=np.float64)
         return np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+
+    @cached_property
+    def constant(self) -> Array:
+        """Whether a column varies by nothing but rounding."""
+        n = self.X.shape[0]
+        sums = np.asarray(self.X.T @ np.ones(n))
+        least = max(CONSTANT, 100 * float(np.finfo(self.X.dtype).eps))
+        return np.asarray(self.squares - sums**2 / n <= least * self.squares)
 
     def weighted_gram(self, left: Array, right: Array, weight: Array) -> tuple[Array, Array, Array]:
         """Return ``X_left^T diag(weight) X_right`` and the weighted sums of the columns.

@@ -168,6 +168,23 @@ class LocalModel:
         largest = max(float(np.abs(entries).max(initial=0)), 1e-3 / entries.shape[0])
         return self.damping * largest * self.columns.squares[self.local]
 
+    def made_up_for(self, flat: Array, places: Array) -> Array:
+        """Return which columns the biases make up for, so that their coefficients can stay.
+
+        Parameters
+        ----------
+        flat : ndarray of bool, shape (p,)
+            Which columns are constant where the risk bends, so that only rounding is left of them.
+        places : ndarray of int, shape (p,)
+            The places of the columns.
+
+        Returns
+        -------
+        ndarray of bool, shape (p,)
+            Those that are constant elsewhere too.
+        """
+        return flat & self.columns.constant[places] if flat.any() else flat
+
     def weighted_gram(
         self, a: int, b: int, left: Array, right: Array
     ) -> tuple[Array, Array, Array]:
@@ -232,10 +249,10 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     if model.bias_slope is not None:
         hessian -= cross @ model.inverse_total @ cross.T
         gradient = gradient - cross @ (model.inverse_total @ model.bias_slope)
-    # Of a constant column, which the biases make up for, only rounding is left: it stays as it is.
-    constant = (np.diagonal(hessian) <= CONSTANT * raw) & (raw > 0)
-    hessian[constant] = hessian[:, constant] = 0
-    hessian[np.diag_indices(p)] += np.where(constant, 0, model.damping_diagonal)
+    flat = np.diagonal(hessian) <= CONSTANT * raw
+    hessian[flat] = hessian[:, flat] = 0
+    stays = model.made_up_for(flat, model.local)
+    hessian[np.diag_indices(p)] += np.where(stays, 0, model.damping_diagonal)
     z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
     return Step(z, model.biases(cross.T @ (z - model.z)))
 
