@@ -136,7 +136,7 @@ class MultiplierMethod(Solver[KinkedRisk]):
         null = envelope.null_direction
         if problem.fit_intercept and null is not None:
             best = best.copy()
-            best[:, -1] -= null * (null @ best[:, -1])  # of which no loss depends
+            best[:, -1] -= null * (null @ best[:, -1])  # on which no loss depends
         return Solution(best, value, value - dual, n_iter, converged)
 
 
