@@ -523,6 +523,9 @@ def test_a_failed_fit_leaves_the_old_model_alone(binary):
         IMMAXClassifier(penalty="l1"),
         IMMAXClassifier(penalty="elasticnet"),
         IMMAXClassifier(penalty="group"),
+        IMMAXClassifier("hinge", penalty="l1"),
+        BaselineClassifier(penalty="l1"),
+        BaselineClassifier("focal", penalty="group"),
     ]
 )
 def test_scikit_learn_s_own_checks_of_penalties(estimator, check):

@@ -26,6 +26,7 @@ WITHOUT = {
     "immax.boosting.xgboost": "tests/boosting/test_estimator.py runs over the three libraries",
     "immax.compiled.block_descent": "tests/solvers/test_gram_descent.py runs both versions",
     "immax.compiled.column_descent": "tests/solvers/test_column_descent.py: no use by itself",
+    "immax.compiled.csc_columns": "tests/solvers/test_feature_columns.py runs both versions",
     "immax.compiled.dual_sweep": "tests/solvers/test_dual_ascent.py: a sweep has no use by itself",
     "immax.compiled.max_hinge": "tests/solvers/test_compiled_max_risks.py",
     "immax.compiled.working_set": "tests/kernels/test_working_set.py runs both versions",

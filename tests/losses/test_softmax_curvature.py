@@ -38,3 +38,18 @@ def test_all_forms_agree(method):
     for a in range(4):
         for b in range(4):
             np.testing.assert_allclose(curvature.block(a, b), full[:, a, b], atol=1e-12)
+
+
+def test_the_positive_part_is_at_least_the_curvature():
+    curvature = make_spec("focal", COUNTS).kernel(LABELS, 3).curvature(SCORES)
+    for part, least in ((curvature, -np.inf), (curvature.positive(), -1e-14)):
+        blocks = np.array([[part.block(a, b) for b in range(4)] for a in range(4)])
+        values = np.linalg.eigvalsh(blocks.transpose(2, 0, 1))
+        assert values.min() >= least
+        assert (values.min() < -1e-3) == (part is curvature)
+    more = [[curvature.positive().block(a, b) for b in range(4)] for a in range(4)]
+    less = [[curvature.block(a, b) for b in range(4)] for a in range(4)]
+    difference = np.transpose(np.array(more) - np.array(less), (2, 0, 1))
+    assert np.linalg.eigvalsh(difference).min() >= -1e-14
+    plain = make_spec("ce", COUNTS).kernel(LABELS, 3).curvature(SCORES)
+    assert plain.positive() is plain

@@ -55,7 +55,7 @@ def test_the_blocks_spell_the_penalty(penalty, W):
     blocks = penalty.blocks(W.shape)
     value = blocks.norms(W) @ blocks.weights + blocks.ridge * np.sum(W**2)
     assert penalty.value(W) == pytest.approx(value)
-    assert blocks.spread(blocks.weights, W.shape).shape == W.shape
+    assert blocks.by_column == (blocks.labels is not None)
 
 
 def test_screening_keeps_what_must_be_kept(penalty, W):

@@ -61,16 +61,20 @@ def test_copies_in_fortran_order_are_extended():
     np.testing.assert_array_equal(first.X, X[:, [2, 5, 700]])
 
 
-def test_sparse_columns_are_taken_in_blocks_of_rows(monkeypatch):
-    X = sparse.random_array((501, 40), density=0.1, format="csr", rng=0)
-    X = sparse.csr_matrix(X)
-    numbers = np.array([0, 7, 8, 39])
-    for entries in (1, 100, 10**6):
-        monkeypatch.setattr(feature_columns, "CSC_ENTRIES", entries)
-        taken = take_columns(X, numbers, "K").X
+@pytest.mark.parametrize("smallest", [0, 10**6])  # entries for the compiled loops
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_columns_are_in_the_csc_format(smallest, dtype, monkeypatch):
+    monkeypatch.setattr(feature_columns, "COMPILED_ENTRIES", smallest)
+    monkeypatch.setattr(feature_columns, "ROUNDED_ENTRIES", 10)
+    X = sparse.csr_matrix(sparse.random_array((501, 40), density=0.1, format="csr", rng=0))
+    for numbers in (np.array([0, 7, 8, 39]), np.setdiff1d(np.arange(40), 5), np.arange(40)):
+        taken = take_columns(X.astype(dtype), numbers, "K").X
+        assert taken.format == "csc"
         assert taken.has_canonical_format
-        assert taken.indices.dtype == X.indices.dtype
-        np.testing.assert_array_equal(taken.toarray(), X.toarray()[:, numbers])
+        short = smallest == 0 and taken.dtype != dtype
+        assert taken.indices.dtype == (np.uint16 if short else np.int32)
+        expected = X.toarray()[:, numbers].astype(dtype)
+        np.testing.assert_array_equal(taken.toarray(), expected.astype(taken.dtype))
 
 
 @pytest.mark.parametrize("order", ["F", "K"])
@@ -80,6 +84,7 @@ def test_products_with_rounded_columns_have_the_precision_of_the_features(
     convert, order, k, monkeypatch
 ):
     monkeypatch.setattr(feature_columns, "ROUNDED_ENTRIES", 100)
+    monkeypatch.setattr(feature_columns, "COMPILED_ENTRIES", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 7))
     numbers = np.array([1, 2, 4, 5])
@@ -88,7 +93,23 @@ def test_products_with_rounded_columns_have_the_precision_of_the_features(
     W, residuals = rng.normal(size=(k, 4)), rng.normal(size=(80, k))
     np.testing.assert_allclose(columns.scores(W), X[:, numbers] @ W.T, rtol=1e-13)
     np.testing.assert_allclose(columns.pull_back(residuals), residuals.T @ X[:, numbers])
+    np.testing.assert_allclose(columns.squares, (X[:, numbers] ** 2).sum(axis=0), rtol=1e-6)
+    gram, sums, _ = columns.weighted_gram(np.array([0, 2]), np.array([3]), np.ones(80))
+    np.testing.assert_allclose(gram, X[:, [1, 4]].T @ X[:, [5]], rtol=1e-5)
+    np.testing.assert_allclose(sums, X[:, [1, 4]].sum(axis=0), rtol=1e-5)
     assert not take_columns(convert(X), numbers, order, may_round=False).is_rounded
-    assert not take_columns(convert(X), numbers[:2], order).is_rounded
+    assert not take_columns(convert(X), numbers[:1], order).is_rounded
     assert not take_columns(convert(1e35 * X), numbers, order).is_rounded
     assert not take_columns(convert(X.astype(np.float32)), numbers, order).is_rounded
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+def test_constant_columns(convert):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    X[:, 1], X[:, 2] = 1e6 / 3, 0
+    assert take_columns(convert(X), np.arange(4), "K").constant.tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]

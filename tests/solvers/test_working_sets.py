@@ -127,7 +127,7 @@ def test_every_method_of_the_catalogue_meets_the_optimality_conditions(kind, pen
     problem = replace(make_problem(kind, c), omega=PENALTIES[penalty])
     solution = solve(problem, tol=1e-10, polish=False)
     assert solution.converged
-    check_optimality(problem, solution.theta, 1e-4 if kind != "focal" else 1e-2)
+    check_optimality(problem, solution.theta, 1e-4)
     if kind == "focal":
         assert solution.gap is None
     else:
@@ -319,8 +319,8 @@ def test_large_copies_of_columns_are_rounded_and_the_solution_is_not(convert, c,
     taken = []
     original = feature_columns.copy_dtype
 
-    def copy_dtype(X, n_columns):
-        taken.append(original(X, n_columns))
+    def copy_dtype(X, n_entries):
+        taken.append(original(X, n_entries))
         return taken[-1]
 
     monkeypatch.setattr(feature_columns, "copy_dtype", copy_dtype)
@@ -394,3 +394,27 @@ def test_problems_of_one_memory_share_their_columns(convert, monkeypatch):
         theta = found.theta
         copied.append(memory.columns)
     assert copied[1] is copied[2]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("few", [0, 40])  # coefficients for which the matrix of a model is formed
+def test_hinge_fits_leave_points_where_few_samples_bend_the_risk(convert, few, monkeypatch):
+    monkeypatch.setattr(working_sets, "FEW", few)
+    monkeypatch.setattr(working_sets, "MAX_GRAM", few)
+    a, b = np.divmod(np.arange(12), 4)
+    X, y = np.column_stack([a + 1.0, b + 1.0]), np.array([0] * 4 + [1] * 4 + [0, 0, 1, 1])
+    separable = (X[:, 1] > 2).astype(int)
+    for labels in (y, separable):
+        risk = make_risk("hinge-max", 2, labels, np.full(12, 1 / 12))
+        solution = solve(Problem(convert(X), risk, 1e-3, True, L1Norm()), tol=1e-9, polish=False)
+        assert solution.converged
+        assert solution.n_iter < 60
+
+
+def test_focal_fits_of_several_classes_take_few_steps():
+    rng = np.random.default_rng(0)
+    X = 3 * rng.random((20, 3))
+    risk = make_risk("focal", 3, X[:, 0].astype(int), np.full(20, 1 / 20))
+    solution = WorkingSets(tol=1e-10).solve(Problem(X, risk, 1e-3, True, GroupNorm()))
+    assert solution.converged
+    assert solution.n_iter < 40

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -38,6 +39,19 @@ class SoftmaxCurvature(Curvature):
     scale: Array | None = None
     residual: Array | None = None
     residual_weight: Array | None = None
+
+    def positive(self) -> Self:
+        """Return curvature that is at least this, and never negative.
+
+        Of the second term, only what is positive is kept.
+
+        Returns
+        -------
+        SoftmaxCurvature
+        """
+        if self.residual_weight is None:
+            return self
+        return replace(self, residual_weight=np.maximum(self.residual_weight, 0))
 
     def block(self, a: int, b: int) -> Array:
         p = self.probability

@@ -22,22 +22,22 @@ class Blocks:
 
     Attributes
     ----------
-    labels : ndarray of int, shape (k, d) or (d,)
-        The block of each coefficient, or of each column.
+    labels : ndarray of int, shape (d,), or None
+        The block of each column; None if every coefficient is a block, in the order of W's rows.
     weights : ndarray of shape (n_blocks,)
         Positive.
     ridge : float
         Not negative.
     """
 
-    labels: Array
+    labels: Array | None
     weights: Array
     ridge: float
 
     @property
     def by_column(self) -> bool:
         """Whether the blocks hold whole columns."""
-        return self.labels.ndim == 1
+        return self.labels is not None
 
     def norms(self, W: Array) -> Array:
         """Return the Euclidean norm of every block.
@@ -51,26 +51,10 @@ class Blocks:
         -------
         ndarray of shape (n_blocks,)
         """
-        if not self.by_column:
+        if self.labels is None:
             return np.abs(W).ravel()
         squares = np.einsum("ij,ij->j", W, W, dtype=np.float64)
         return np.sqrt(np.bincount(self.labels, squares, minlength=self.weights.size))
-
-    def spread(self, values: Array, shape: tuple[int, int]) -> Array:
-        """Return the value of every coefficient's block.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_blocks,)
-            A value for each block.
-        shape : tuple of int
-            The shape (k, d) of the weights.
-
-        Returns
-        -------
-        ndarray of shape (k, d)
-        """
-        return np.broadcast_to(values[self.labels], shape)
 
 
 class Penalty(ABC):

@@ -43,8 +43,7 @@ class ElasticNet(Penalty):
 
     def blocks(self, shape: tuple[int, int]) -> Blocks:
         size = shape[0] * shape[1]
-        weights = np.broadcast_to(self.l1_ratio, size)
-        return Blocks(np.arange(size).reshape(shape), weights, self._ridge)
+        return Blocks(None, np.broadcast_to(self.l1_ratio, size), self._ridge)
 
     def value(self, W: Array) -> float:
         W = W.astype(np.float64, copy=False)

@@ -56,7 +56,7 @@ class GroupNorm(Penalty):
         shrinkage = np.divide(
             norms - step * blocks.weights, norms, out=np.zeros_like(norms), where=norms > 0
         )
-        return np.asarray(W * np.maximum(shrinkage, 0)[blocks.labels].astype(W.dtype))
+        return np.asarray(W * np.maximum(shrinkage, 0)[self._labels(W.shape[1])].astype(W.dtype))
 
     def dual_norm(self, G: Array) -> float:
         blocks = self.blocks(G.shape)
@@ -71,7 +71,8 @@ class GroupNorm(Penalty):
         thresholds = lam * blocks.weights
         inverse = np.divide(thresholds, norms, out=np.zeros_like(norms), where=norms > 0)
         at_zero = np.maximum(blocks.norms(G) - thresholds, 0)
-        return np.where(norms == 0, at_zero, blocks.norms(G + W * inverse[blocks.labels]))
+        slopes = G + W * inverse[self._labels(W.shape[1])]
+        return np.where(norms == 0, at_zero, blocks.norms(slopes))
 
     def screen(self, G: Array, lam: float, previous: float) -> Array:
         blocks = self.blocks(G.shape)

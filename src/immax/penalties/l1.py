@@ -29,16 +29,16 @@ class L1Norm(Penalty):
 
     def blocks(self, shape: tuple[int, int]) -> Blocks:
         size = shape[0] * shape[1]
-        return Blocks(np.arange(size).reshape(shape), np.broadcast_to(1.0, size), 0.0)
+        return Blocks(None, np.broadcast_to(1.0, size), 0.0)
 
     def value(self, W: Array) -> float:
-        return float(np.abs(W).sum(dtype=np.float64))
+        return float(np.abs(W[W != 0]).sum(dtype=np.float64))
 
     def prox(self, W: Array, step: float) -> Array:
         return soft_threshold(W, step)
 
     def dual_norm(self, G: Array) -> float:
-        return float(np.abs(G).max(initial=0))
+        return max(float(G.max(initial=0)), -float(G.min(initial=0)))
 
     def conjugate(self, G: Array, lam: float) -> float:
         return 0.0 if self.dual_norm(G) <= lam else float("inf")

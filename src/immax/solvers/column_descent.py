@@ -71,9 +71,10 @@ class _ClassModel:
         self.sums, squares = np.empty(self.places.size), np.empty(self.places.size)
         self._moments(squares)
         left = squares - self.sums**2 / self.total if self.total > 0 else squares
-        # Of a constant column, which the bias makes up for, only rounding is left: it stays.
-        varies = left > CONSTANT * squares
-        self.curvatures = np.where(varies, left + self.damping + self.ridges, 0)
+        flat = left <= CONSTANT * squares
+        left[flat] = 0
+        stays = model.made_up_for(flat, self.columns)
+        self.curvatures = np.where(stays, 0, left + self.damping + self.ridges)
         self._scored = self.start.copy()
 
     def _moments(self, squares: Array) -> None:

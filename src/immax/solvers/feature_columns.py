@@ -7,21 +7,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from immax.arrays import Array, Features
+from immax.compiled import has_numba
 from immax.solvers.selections import Selection
 
 __all__ = ["FeatureColumns", "copy_dtype", "take_columns"]
 
 BLOCK_ENTRIES = 2**17
-CSC_ENTRIES = 2**18  # of a block of rows of which columns are taken
+COMPILED_ENTRIES = 2**18  # of a sparse matrix whose columns are taken by compiled loops
 GRAM_ROWS = 1024  # of a block whose products stay in the cache
-ROUNDED_ENTRIES = 2**20  # copies with more are in single precision, if they hold
-ROUNDED_SHARE = 0.5  # of the features, or more
+ROUNDED_ENTRIES = 2**19  # copies with more are in single precision, if they hold
+ROUNDED_SHARE = 0.25  # of the entries of the features, or more
+CONSTANT = 1e-11  # share of the squares of a column that varies by rounding alone
 LARGEST = 1e30  # number in them
+SHORT_ROWS = 2**16  # of sparse features, whose numbers in such copies take 16 bits
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class FeatureColumns:
     Attributes
     ----------
     X : ndarray or CSC matrix of shape (n, p)
-        The columns. Copies of most of a large matrix are in single precision, to take half of its
-        memory at most: that is enough for a model of the risk, whose minimiser is a step.
+        The columns. Large copies are in single precision, to take half of the memory of the
+        features at most: that is enough for a model of the risk, whose minimiser is a step.
     numbers : ndarray of int, shape (p,)
         Which features they are, in any order.
     source : ndarray or CSR matrix of shape (n, d)
@@ -173,8 +175,17 @@ class FeatureColumns:
     def squares(self) -> Array:
         """The sum of squares of every column, in double precision."""
         if self.is_sparse:
-            return np.asarray(row_norms(self.X.T, squared=True), dtype=np.float64)
+            rows = _compressed(sparse.csr_matrix, self.X.shape[::-1], *self.flat)
+            return np.asarray(row_norms(rows, squared=True), dtype=np.float64)
         return np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+
+    @cached_property
+    def constant(self) -> Array:
+        """Whether a column varies by nothing but rounding."""
+        n = self.X.shape[0]
+        sums = np.asarray(self.X.T @ np.ones(n))
+        least = max(CONSTANT, 100 * float(np.finfo(self.X.dtype).eps))
+        return np.asarray(self.squares - sums**2 / n <= least * self.squares)
 
     def weighted_gram(self, left: Array, right: Array, weight: Array) -> tuple[Array, Array, Array]:
         """Return ``X_left^T diag(weight) X_right`` and the weighted sums of the columns.
@@ -251,35 +262,32 @@ def take_columns(
             return FeatureColumns(X, np.arange(X.shape[1]), X)
         if in_order != "F":
             return FeatureColumns(X if every else X[:, numbers], numbers, X)
-    dtype = copy_dtype(X, numbers.size) if may_round else X.dtype
     if sparse.issparse(X):
-        plain = every and dtype == X.dtype
-        taken = sparse.csc_matrix(X) if plain else _csc_columns(X, numbers, dtype)
-        return FeatureColumns(taken, numbers, X)
+        return FeatureColumns(_csc_columns(X, numbers, may_round), numbers, X)
+    dtype = copy_dtype(X, X.shape[0] * numbers.size) if may_round else X.dtype
     if known is None or known.room is None:
         room = np.empty(X.shape, dtype=dtype, order="F")
         known = FeatureColumns(room[:, :0], numbers[:0], X, room)
     return _extended(known, np.setdiff1d(numbers, known.numbers, assume_unique=True))
 
 
-def copy_dtype(X: Features, n_columns: int) -> np.dtype[Any]:
-    """Return the precision of a copy of some columns.
+def copy_dtype(X: Features, n_entries: int) -> np.dtype[Any]:
+    """Return the precision of a copy of some entries.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
         The features.
-    n_columns : int
-        How many of their columns are copied.
+    n_entries : int
+        How many of their entries are copied.
 
     Returns
     -------
     numpy.dtype
-        That of X, or single precision for most of a large matrix.
+        That of X, or single precision for a good part of a large matrix.
     """
     entries = X.data if sparse.issparse(X) else X
-    share = n_columns / max(X.shape[1], 1)
-    if entries.size * share < ROUNDED_ENTRIES or share < ROUNDED_SHARE:
+    if n_entries < max(ROUNDED_ENTRIES, ROUNDED_SHARE * entries.size):
         return np.dtype(X.dtype)
     largest = max(float(entries.max()), -float(entries.min()))
     return np.dtype(np.float32 if largest < LARGEST else X.dtype)
@@ -298,22 +306,31 @@ def _extended(known: FeatureColumns, missing: Array) -> FeatureColumns:
     return FeatureColumns(room[:, :last], np.concatenate([known.numbers, missing]), X, room)
 
 
-def _csc_columns(X: Features, numbers: Array, dtype: DTypeLike) -> Features:
+def _csc_columns(X: Features, numbers: Array, may_round: bool) -> Features:
     """Return columns of a CSR matrix in the CSC format, with no copy of all of them between."""
-    n, d = X.shape
-    step = int(n / (1 + X.nnz / CSC_ENTRIES)) + 1
-    blocks = [slice(first, min(first + step, n)) for first in range(0, n, step)]
-    sizes = np.zeros(d, dtype=np.int64)
-    for rows in blocks:
-        inside = X.indices[X.indptr[rows.start] : X.indptr[rows.stop]]
-        sizes += np.bincount(inside, minlength=d)
-    indptr = np.concatenate([[0], np.cumsum(sizes[numbers])])
-    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
-    place = indptr[:-1].copy()
-    for rows in blocks:
-        part = X[rows][:, numbers].tocsc()
-        counts = np.diff(part.indptr)
-        to = np.repeat(place - part.indptr[:-1], counts) + np.arange(part.nnz)
-        data[to], indices[to] = part.data, part.indices + rows.start
-        place += counts
-    return sparse.csc_matrix((data, indices, indptr), shape=(n, numbers.size))
+    if X.nnz < COMPILED_ENTRIES or not has_numba():
+        taken = X[:, numbers].tocsc()
+        return taken.astype(copy_dtype(X, taken.nnz) if may_round else X.dtype, copy=False)
+    from immax.compiled.csc_columns import count_entries, fill_columns
+
+    places = np.full(X.shape[1], -1, dtype=np.int32)
+    places[numbers] = np.arange(numbers.size)
+    indptr = np.zeros(numbers.size + 1, dtype=X.indptr.dtype)
+    count_entries(X.indices, places, indptr[1:])
+    np.cumsum(indptr, out=indptr)
+    n_entries = int(indptr[-1])
+    dtype = copy_dtype(X, n_entries) if may_round else X.dtype
+    # SciPy's products convert short numbers; there are few of them with a rounded copy.
+    short = dtype != X.dtype and X.shape[0] <= SHORT_ROWS
+    data, rows = np.empty(n_entries, dtype), np.empty(n_entries, np.uint16 if short else np.int32)
+    fill_columns(X.data, X.indices, X.indptr, places, indptr[:-1].copy(), data, rows)
+    return _compressed(sparse.csc_matrix, (X.shape[0], numbers.size), data, rows, indptr)
+
+
+def _compressed(
+    kind: type[Features], shape: tuple[int, int], data: Array, indices: Array, indptr: Array
+) -> Features:
+    """Return a sparse matrix of these arrays; its constructor would convert short indices."""
+    matrix = kind(shape, dtype=data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix

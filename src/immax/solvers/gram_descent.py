@@ -61,7 +61,8 @@ class GramModel:
         selection = self.selection
         H = self.hessian
         if selection.ridge:
-            H = H + 2 * selection.ridge * np.eye(len(H))
+            H = H.copy()
+            H[np.diag_indices(len(H))] += 2 * selection.ridge
         slopes = self.gradient + 2 * selection.ridge * self.start
         z = self.start.copy()
         steps = _block_curvatures(H, selection)
@@ -130,8 +131,7 @@ class GramModel:
             matrix = H[np.ix_(live, live)]
             if not selection.scalar:
                 matrix = matrix + _block_bends(selection, z, norms, steep, live)
-            size = np.diagonal(matrix)
-            matrix = matrix + np.diag(1e-13 * size)
+            matrix[np.diag_indices(live.size)] *= 1 + 1e-13
             pull = slopes[live] + steep[live] * z[live]
             steepest = np.abs(pull / selection.spread(units)[live]).max()
             if not selection.scalar and steepest <= self._rounding(z, units):

@@ -146,13 +146,15 @@ class LocalModel:
 
     @cached_property
     def inverse_total(self) -> Array:
-        """The inverse of the curvature in the biases, zero without biases."""
+        """The inverse of the curvature in the biases, zero without biases or any curvature."""
         if self.bias_slope is None:
             return np.zeros((self.n_outputs, self.n_outputs))
         if self.full_gram is None:
             total = self.curvature.total().astype(np.float64)
         else:
             total = self.full_gram.matrix[-1:, -1:]
+        if not total.any():
+            return np.zeros_like(total)
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny)
         total = total + 1e-12 * size * np.eye(self.n_outputs)
         if self.null_direction is not None:
@@ -165,6 +167,23 @@ class LocalModel:
         entries = self.curvature.diagonal()
         largest = max(float(np.abs(entries).max(initial=0)), 1e-3 / entries.shape[0])
         return self.damping * largest * self.columns.squares[self.local]
+
+    def made_up_for(self, flat: Array, places: Array) -> Array:
+        """Return which columns the biases make up for, so that their coefficients can stay.
+
+        Parameters
+        ----------
+        flat : ndarray of bool, shape (p,)
+            Which columns are constant where the risk bends, so that only rounding is left of them.
+        places : ndarray of int, shape (p,)
+            The places of the columns.
+
+        Returns
+        -------
+        ndarray of bool, shape (p,)
+            Those that are constant elsewhere too.
+        """
+        return flat & self.columns.constant[places] if flat.any() else flat
 
     def weighted_gram(
         self, a: int, b: int, left: Array, right: Array
@@ -222,11 +241,31 @@ def gram_step(model: LocalModel, tol: float) -> Step:
     -------
     Step
     """
-    selection, k = model.selection, model.n_outputs
+    selection = model.selection
     p = selection.rows.size
-    places = [np.flatnonzero(selection.rows == a) for a in range(k)]
+    hessian, cross = _hessian(model)
+    gradient = model.gradient
+    raw = np.diagonal(hessian).copy()
+    if model.bias_slope is not None:
+        hessian -= cross @ model.inverse_total @ cross.T
+        gradient = gradient - cross @ (model.inverse_total @ model.bias_slope)
+    flat = np.diagonal(hessian) <= CONSTANT * raw
+    hessian[flat] = hessian[:, flat] = 0
+    stays = model.made_up_for(flat, model.local)
+    hessian[np.diag_indices(p)] += np.where(stays, 0, model.damping_diagonal)
+    z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
+    return Step(z, model.biases(cross.T @ (z - model.z)))
+
+
+def _hessian(model: LocalModel) -> tuple[Array, Array]:
+    """Return the matrix of the model, and that of its coefficients and biases."""
+    rows, k = model.selection.rows, model.n_outputs
+    if k == 1:
+        matrix, sums, _ = model.weighted_gram(0, 0, model.local, model.local)
+        return matrix, sums[:, None]
+    places = [np.flatnonzero(rows == a) for a in range(k)]
     local = [model.local[inside] for inside in places]
-    hessian, cross = np.zeros((p, p)), np.zeros((p, k))
+    hessian, cross = np.zeros((rows.size, rows.size)), np.zeros((rows.size, k))
     for a in range(k):
         for b in range(a, k):
             block, of_a, of_b = model.weighted_gram(a, b, local[a], local[b])
@@ -235,17 +274,7 @@ def gram_step(model: LocalModel, tol: float) -> Step:
                 hessian[np.ix_(places[b], places[a])] = block.T
             cross[places[a], b] = of_a
             cross[places[b], a] = of_b
-    gradient = model.gradient
-    raw = np.diagonal(hessian).copy()
-    if model.bias_slope is not None:
-        hessian -= cross @ model.inverse_total @ cross.T
-        gradient = gradient - cross @ (model.inverse_total @ model.bias_slope)
-    # Of a constant column, which the biases make up for, only rounding is left: it stays as it is.
-    constant = np.diagonal(hessian) <= CONSTANT * raw
-    hessian[constant] = hessian[:, constant] = 0
-    hessian[np.diag_indices(p)] += np.where(constant, 0, model.damping_diagonal)
-    z = GramModel(hessian, gradient, model.z, selection).minimise(tol)
-    return Step(z, model.biases(cross.T @ (z - model.z)))
+    return hessian, cross
 
 
 def accelerated_step(model: LocalModel, tol: float) -> Step:

@@ -133,6 +133,10 @@ class MultiplierMethod(Solver[KinkedRisk]):
             memory.multipliers = None
             if multipliers is not None and solved:
                 memory.multipliers = Multipliers(multipliers, solved)
+        null = envelope.null_direction
+        if problem.fit_intercept and null is not None:
+            best = best.copy()
+            best[:, -1] -= null * (null @ best[:, -1])  # on which no loss depends
         return Solution(best, value, value - dual, n_iter, converged)
 
 

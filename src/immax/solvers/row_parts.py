@@ -69,8 +69,10 @@ class RowParts:
         """
         vector = _contiguous(right)
         pairs = list(zip(self._transposed, self._rows, strict=True))
-        parts = in_threads(lambda part, rows: part @ vector[rows], pairs)
-        return np.asarray(sum(parts)).reshape(self._shape[1], -1)
+        total, *others = in_threads(lambda part, rows: part @ vector[rows], pairs)
+        for part in others:
+            total += part
+        return np.asarray(total).reshape(self._shape[1], -1)
 
 
 def _contiguous(right: Array) -> Array:

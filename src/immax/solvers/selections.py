@@ -164,7 +164,7 @@ def select_blocks(blocks: Blocks, chosen: Array, shape: tuple[int, int], lam: fl
     ids = np.flatnonzero(chosen)
     thresholds, ridge = lam * blocks.weights[ids], lam * blocks.ridge
     k, d = shape
-    if not blocks.by_column:
+    if blocks.labels is None:
         rows, cols = np.divmod(ids, d)
         return Selection(rows, cols, np.arange(ids.size + 1), thresholds, ridge)
     columns = np.flatnonzero(chosen[blocks.labels])

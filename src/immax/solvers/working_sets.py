@@ -12,6 +12,7 @@ from immax.arrays import Array
 from immax.compiled import has_numba
 from immax.losses.curvatures import Curvature, DiagonalCurvature
 from immax.losses.risks import KinkedRisk, Risk, SmoothRisk
+from immax.losses.softmax_curvature import SoftmaxCurvature
 from immax.solvers.base import Solver
 from immax.solvers.biases import best_biases
 from immax.solvers.column_descent import column_step
@@ -94,6 +95,7 @@ class WorkingSets(Solver[SmoothRisk]):
             start = sampled_start(problem, self)
         tol = _sensible_tol(self.tol, problem)
         state = _State(problem, start, tol, memory)
+        del start  # the arrays of all features are most of the memory, where few are used
         blocks = problem.omega.blocks((problem.shape[0], problem.X.shape[1]))
         convex = problem.risk.convex
         eps = float(np.finfo(problem.dtype).eps)
@@ -122,17 +124,19 @@ class WorkingSets(Solver[SmoothRisk]):
             stalled = 0 if progress else stalled + 1
             if converged or n_iter >= self.max_iter or stalled > MOST_STALLED:
                 break
+            # Those of an earlier step, or rounded, may be too far off for columns of large numbers.
             if stalled:
-                # Those of an earlier step, or rounded, may be too far off for columns of large
-                # numbers.
                 state.forget_matrix()
+            if stalled > 1:
                 state.round_no_columns()
             live = blocks.norms(state.weights) > 0
             size = max(size, 2 * int(live.sum()))
             chosen = most_violating(violations, live, size)
             selection = select_blocks(blocks, chosen, state.weights.shape, problem.lam)
+            slopes = selection.take(gradient)
+            del violations, gradient
             steps, decrease = state.improve(
-                selection, gradient, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
+                selection, slopes, INNER_SHARE * worst, min(MAX_INNER, self.max_iter - n_iter)
             )
             n_iter += steps
             self._report(state.theta)
@@ -142,7 +146,7 @@ class WorkingSets(Solver[SmoothRisk]):
             state.forget_matrix()
             live = blocks.norms(state.weights) > 0
             last = select_blocks(blocks, live, state.weights.shape, problem.lam)
-            state.improve(last, gradient, 0.0, 1)
+            state.improve(last, last.take(gradient), 0.0, 1)
             state.settle()
             value = min(value, state.value)
         state.remember()
@@ -256,7 +260,7 @@ class _State:
             self._memory.full_gram = self._memory.full_gram.corrected(step, change)
         self._settled = SettledPoint(
             self.problem,
-            self.theta.copy(),
+            self.theta.copy() if self._few or self._remembers else self.theta,
             self.scores,
             self.risk_value,
             self.residuals,
@@ -285,18 +289,19 @@ class _State:
         self._memory.full_gram = None
 
     def improve(
-        self, selection: Selection, settled: Array, tol: float, max_steps: int
+        self, selection: Selection, gradient: Array, tol: float, max_steps: int
     ) -> tuple[int, float]:
         """Take Newton steps on a working set; return how many, and by how much they decrease.
 
-        ``settled`` is the gradient that ``settle`` has returned.
+        ``gradient`` is that of the selected coefficients, once the biases have been settled.
         """
+        if not self._few:
+            self._settled = None  # releases the memory before more is taken
         columns = self._take(selection)
         # The gap costs less than one more matrix of these models, and is looked at first.
         one_step = self._few and self._damping == LEAST_DAMPING
         local = columns.places(selection.cols)
         z = selection.take(self.weights)
-        gradient = selection.take(settled)
         steps, decrease = 0, 0.0
         while steps < (1 if one_step else max_steps):
             if steps:
@@ -341,9 +346,10 @@ class _State:
             # Gram matrices are worth full precision, and steps with them few columns.
             fits = fits and not (order == "K" and known.is_rounded)
         if known is None or not fits:
-            if known is not None and known.room is not None:
+            if known is not None and known.room is not None and order == "F":
                 numbers = np.union1d(numbers, known.numbers)
-                if self._may_round and copy_dtype(whole, numbers.size) != known.X.dtype:
+                dtype = copy_dtype(whole, whole.shape[0] * numbers.size)
+                if self._may_round and dtype != known.X.dtype:
                     known = self._memory.columns = None
             if known is not None and (order == "K" or known.room is None):
                 known = self._memory.columns = None  # releases the memory before more is taken
@@ -356,9 +362,9 @@ class _State:
         curvature = self.problem.risk.curvature(self.scores)
         if self.problem.risk.convex:
             return curvature
-        # Positive, and without the interaction of the classes above the curvature of most risks.
-        factor = 1 if self.problem.risk.n_outputs == 1 else 2
-        return DiagonalCurvature(factor * np.abs(curvature.diagonal()))
+        if isinstance(curvature, SoftmaxCurvature):
+            return curvature.positive()
+        return DiagonalCurvature(np.abs(curvature.diagonal()))
 
     def _full_gram(
         self, columns: FeatureColumns, selection: Selection, worst: float
