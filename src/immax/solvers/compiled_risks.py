@@ -1,4 +1,4 @@
-"""Risks of many classes in a single compiled pass over the scores."""
+"""Risks in compiled form: those of many classes in a single pass over the scores."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import Risk
 from immax.losses.softmax_risks import SoftmaxRisk
+from immax.losses.surrogates import logistic
+from immax.solvers.compiled_margin_risks import CompiledMarginRisk
 from immax.solvers.compiled_max_risks import CompiledMaxRisk
 from immax.solvers.line_search import RayStep
 from immax.solvers.problem import MANY_OUTPUTS, Problem, R_co
@@ -232,6 +235,9 @@ def with_compiled_risk(problem: Problem[R_co], fits: int = 1) -> Problem[Any]:
         calls = fits * EXPECTED_ENVELOPES
         if worth_compiling(calls * (SORTING * entries + NUMPY_CALLS)):
             return problem.with_risk(CompiledMaxRisk(risk))
+    if type(risk) is MarginRisk and risk.surrogate is logistic:
+        worth_it = worth_compiling(fits * EXPECTED_CALLS * problem.n_entries)
+        return problem.with_risk(CompiledMarginRisk(risk)) if worth_it else problem
     if type(risk) is not SoftmaxRisk or risk.spec.focus or risk.drop is not None:
         return problem
     if outputs < MANY_OUTPUTS or not worth_compiling(fits * EXPECTED_CALLS * entries):
