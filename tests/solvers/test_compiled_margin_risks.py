@@ -68,15 +68,15 @@ def test_solutions_are_the_same(kind):
     assert 0 <= ours.objective - expected.objective + 1e-12 <= ours.gap + 2e-12
 
 
-def test_it_is_chosen_for_large_logistic_problems_of_two_classes():
+def test_it_is_chosen_for_many_logistic_fits_of_two_classes():
     plain, _ = make_pair()
     assert type(with_compiled_risk(plain).risk) is MarginRisk
-    many_fits = with_compiled_risk(plain, fits=1000).risk
+    many_fits = with_compiled_risk(plain, fits=100_000).risk
     assert type(many_fits) is CompiledMarginRisk
     assert type(many_fits.single()) is CompiledMarginRisk
     assert many_fits.single().weight.dtype == np.float32
     focal = make_risk("focal", 2, np.arange(900) % 2, np.full(900, 1 / 900))
-    assert type(with_compiled_risk(plain.with_risk(focal), fits=1000).risk) is MarginRisk
+    assert type(with_compiled_risk(plain.with_risk(focal), fits=100_000).risk) is MarginRisk
 
 
 def test_the_same_bits_come_out_again():

@@ -22,6 +22,8 @@ from immax.threads import in_row_threads
 __all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
 
 EXPECTED_CALLS = 20  # of a solver to its risk, at least
+EXPECTED_STEPS = 40  # of a fit of two classes
+EXPECTED_WARM_STEPS = 5  # of one that starts from the solution of a similar problem
 EXPECTED_ENVELOPES = 100  # evaluations of envelopes in a fit with kinks
 SORTING = 5  # operations for a score of an envelope
 NUMPY_CALLS = 5000  # operations in the time of an envelope's calls to NumPy
@@ -236,10 +238,18 @@ def with_compiled_risk(problem: Problem[R_co], fits: int = 1) -> Problem[Any]:
         if worth_compiling(calls * (SORTING * entries + NUMPY_CALLS)):
             return problem.with_risk(CompiledMaxRisk(risk))
     if type(risk) is MarginRisk and risk.surrogate is logistic:
-        worth_it = worth_compiling(fits * EXPECTED_CALLS * problem.n_entries)
+        worth_it = worth_compiling(
+            max(EXPECTED_STEPS, fits * EXPECTED_WARM_STEPS) * _saved(problem)
+        )
         return problem.with_risk(CompiledMarginRisk(risk)) if worth_it else problem
     if type(risk) is not SoftmaxRisk or risk.spec.focus or risk.drop is not None:
         return problem
     if outputs < MANY_OUTPUTS or not worth_compiling(fits * EXPECTED_CALLS * entries):
         return problem
     return problem.with_risk(CompiledSoftmaxRisk(risk))
+
+
+def _saved(problem: Problem[Any]) -> int:
+    """Return the operations that a single pass over the features saves, as measured."""
+    entries = problem.n_entries // (200 if problem.is_sparse else 800)
+    return int(problem.X.shape[0] // 8 + entries)
