@@ -22,8 +22,8 @@ from immax.threads import in_row_threads
 __all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
 
 EXPECTED_CALLS = 20  # of a solver to its risk, at least
-EXPECTED_STEPS = 40  # of a fit of two classes
-EXPECTED_WARM_STEPS = 5  # of one that starts from the solution of a similar problem
+EXPECTED_STEPS = 400  # of the fits of two classes in a process, ten of 40
+EXPECTED_WARM_STEPS = 5  # of a fit that starts from the solution of a similar problem
 EXPECTED_ENVELOPES = 100  # evaluations of envelopes in a fit with kinks
 SORTING = 5  # operations for a score of an envelope
 NUMPY_CALLS = 5000  # operations in the time of an envelope's calls to NumPy
