@@ -37,7 +37,7 @@ def test_it_is_the_inverse_where_the_rows_hold_all_curvature(intercept):
     problem = wide_problem(intercept=intercept)
     rng = np.random.default_rng(0)
     weight = np.zeros(900)
-    weight[rng.choice(900, 90, replace=False)] = 1 / 90
+    weight[rng.choice(900, 70, replace=False)] = 1 / 70
     problem = replace(problem, risk=replace(problem.risk, weight=weight))
     scores = problem.scores(0.1 * rng.normal(size=problem.shape))
     gradient = rng.normal(size=problem.shape)
@@ -62,7 +62,7 @@ def test_other_rows_and_the_penalty_are_a_diagonal():
         values = np.linalg.eigvals(product).real
         return values.max() / values.min()
 
-    assert condition(precondition) < 0.3 * condition(diagonal)
+    assert condition(precondition) < 0.4 * condition(diagonal)
 
 
 def test_rows_with_equal_curvatures_are_no_preconditioner():

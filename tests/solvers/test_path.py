@@ -62,6 +62,24 @@ def test_starts_are_closer_than_the_neighbours(monkeypatch):
         assert missed < 0.05 * step
 
 
+def test_scores_are_known_also_after_a_problem_without_a_step(monkeypatch):
+    monkeypatch.setattr("immax.solvers.newton.MAX_SUITABLE", 0)
+    X, y, weight = make_data(2, n=600)
+    risk = make_risk("immax", 2, y, weight)
+    known = []
+
+    def recorded(problem, *arguments, memory, **options):
+        known.append(memory.scores is not None)
+        return solve(problem, *arguments, memory=memory, **options)
+
+    monkeypatch.setattr("immax.solvers.path.solve", recorded)
+    row = [Problem(X, risk, 1e-2) for _ in range(4)]  # solved by the first
+    steps = [solution.n_iter for _, solution in solve_grid([row], certify=False)]
+    assert steps[0] > 0
+    assert steps[1:] == [0, 0, 0]
+    assert known == [False, True, True, True]
+
+
 def test_problems_are_taken_one_at_a_time():
     taken = []
 
@@ -109,6 +127,8 @@ def test_objectives_are_bounded_also_on_raw_pixels(monkeypatch):
         values = [one.objective(theta) for one, theta in zip(flat, found, strict=True)]
         return max(np.array(values) / np.ravel(best)) - 1
 
+    assert worst_excess() <= 30 * tol
+    monkeypatch.setattr("immax.solvers.dominant_rows.LEAST_SHARE", 1.1)  # none but the diagonal
     assert worst_excess() <= 30 * tol
     monkeypatch.setattr(LBFGS, "uncertified", lambda self: replace(self, stopping="decrease"))
     assert worst_excess() > 30 * tol

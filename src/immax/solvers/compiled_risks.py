@@ -1,4 +1,4 @@
-"""Risks of many classes in a single compiled pass over the scores."""
+"""Risks in compiled form: those of many classes in a single pass over the scores."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 
 from immax.arrays import Array
 from immax.compiled import worth_compiling
+from immax.losses.margin_risks import MarginRisk
 from immax.losses.max_risks import MaxRisk
 from immax.losses.risks import Risk
 from immax.losses.softmax_risks import SoftmaxRisk
+from immax.losses.surrogates import logistic
+from immax.solvers.compiled_margin_risks import CompiledMarginRisk
 from immax.solvers.compiled_max_risks import CompiledMaxRisk
 from immax.solvers.line_search import RayStep
 from immax.solvers.problem import MANY_OUTPUTS, Problem, R_co
@@ -19,6 +22,8 @@ from immax.threads import in_row_threads
 __all__ = ["CompiledSoftmaxRisk", "with_compiled_risk"]
 
 EXPECTED_CALLS = 20  # of a solver to its risk, at least
+EXPECTED_STEPS = 400  # of the fits of two classes in a process, ten of 40
+EXPECTED_WARM_STEPS = 5  # of a fit that starts from the solution of a similar problem
 EXPECTED_ENVELOPES = 100  # evaluations of envelopes in a fit with kinks
 SORTING = 5  # operations for a score of an envelope
 NUMPY_CALLS = 5000  # operations in the time of an envelope's calls to NumPy
@@ -232,8 +237,19 @@ def with_compiled_risk(problem: Problem[R_co], fits: int = 1) -> Problem[Any]:
         calls = fits * EXPECTED_ENVELOPES
         if worth_compiling(calls * (SORTING * entries + NUMPY_CALLS)):
             return problem.with_risk(CompiledMaxRisk(risk))
+    if type(risk) is MarginRisk and risk.surrogate is logistic:
+        worth_it = worth_compiling(
+            max(EXPECTED_STEPS, fits * EXPECTED_WARM_STEPS) * _saved(problem)
+        )
+        return problem.with_risk(CompiledMarginRisk(risk)) if worth_it else problem
     if type(risk) is not SoftmaxRisk or risk.spec.focus or risk.drop is not None:
         return problem
     if outputs < MANY_OUTPUTS or not worth_compiling(fits * EXPECTED_CALLS * entries):
         return problem
     return problem.with_risk(CompiledSoftmaxRisk(risk))
+
+
+def _saved(problem: Problem[Any]) -> int:
+    """Return the operations that a single pass over the features saves, as measured."""
+    entries = problem.n_entries // (200 if problem.is_sparse else 800)
+    return int(problem.X.shape[0] // 8 + entries)

@@ -2,13 +2,13 @@
 
 Where there are few times as many rows as features, a block of all features costs as much as
 hundreds of iterations. But a model with that many features classifies most rows with a wide
-margin, and their curvature is next to nothing: a third of min(n, d) rows hold two thirds of it.
+margin, and their curvature is next to nothing: a quarter of min(n, d) rows hold half of it or more.
 With ``Z`` the rows that hold it, scaled by the roots of their curvatures, and a diagonal
 ``S`` for the penalty and the other rows, the inverse is that of Woodbury,
 
     (S + Z^T Z)^-1 = S^-1 - S^-1 Z^T (I + Z S^-1 Z^T)^-1 Z S^-1,
 
-and only a matrix of the size of the rows is inverted.
+and only a matrix of the size of the rows is factored and inverted.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ __all__ = [
 
 AFFORDABLE = 20  # iterations, that a block may cost
 LEAST_COST = 8  # iterations, before which the curvature says little about the optimum's
-SHARE_OF_ROWS = 1 / 3  # of n or d, whichever is smaller
-LEAST_SHARE = 0.6  # of the curvature, below which the rows are hardly better than the diagonal
+SHARE_OF_ROWS = 1 / 4  # of n or d, whichever is smaller
+LEAST_SHARE = 0.5  # of the curvature, below which the rows are hardly better than the diagonal
+SMALL_TRIANGLE = 64
 SAMPLED_ROWS = 500  # that the mean squares of the features are estimated from
 
 
@@ -114,14 +115,29 @@ def dominant_rows_preconditioner(
     matrix *= scale
     gram = (matrix @ matrix.T).astype(np.float64)
     gram[np.arange(size), np.arange(size)] += 1
-    inverse = np.linalg.inv(gram).astype(problem.dtype)
+    try:
+        factor = _inverse_triangle(np.linalg.cholesky(gram)).astype(problem.dtype)
+    except np.linalg.LinAlgError:  # rounding errors are larger than the penalty
+        return None
 
     def precondition(gradient: Array) -> Array:
         scaled = (gradient[0] * scale).astype(matrix.dtype, copy=False)
-        scaled = scaled - (inverse @ (matrix @ scaled)) @ matrix
+        scaled = scaled - ((factor @ (matrix @ scaled)) @ factor) @ matrix
         return np.asarray((scaled * scale).astype(gradient.dtype, copy=False)[None, :])
 
     return precondition
+
+
+def _inverse_triangle(lower: Array) -> Array:
+    """Return the inverse of a triangular matrix, in a sixth of the operations of ``inv``."""
+    if len(lower) <= SMALL_TRIANGLE:
+        return np.linalg.inv(lower)
+    half = len(lower) // 2
+    out = np.zeros_like(lower)
+    out[:half, :half] = _inverse_triangle(lower[:half, :half])
+    out[half:, half:] = _inverse_triangle(lower[half:, half:])
+    out[half:, :half] = -out[half:, half:] @ (lower[half:, :half] @ out[:half, :half])
+    return out
 
 
 def _scale_of_rest(problem: Problem[SmoothRisk], rest: float, total: float) -> Array:

@@ -13,6 +13,7 @@ from immax.losses.risks import SmoothRisk
 from immax.solvers.problem import Problem
 
 __all__ = [
+    "FullStep",
     "Point",
     "RayStep",
     "ScoreBuffers",
@@ -71,6 +72,14 @@ class RayStep(NamedTuple):
     residuals: Array  # the gradient of the risk in the scores
     value: float
     derivative: float  # along the ray
+
+
+class FullStep(NamedTuple):
+    """The end of a full step, as risks with a method ``full_step`` compute it at once."""
+
+    ray: Array  # the scores of the direction
+    step: RayStep
+    gradient: Array  # of the risk in the parameters
 
 
 def step_along(
@@ -133,8 +142,13 @@ class Point:
             All else is computed anew.
         """
         scores = problem.scores(theta) if scores is None else scores
-        value, residuals = problem.risk.value_gradient(scores)
-        gradient = problem.pull_back(residuals) + problem.penalty_gradient(theta)
+        full = _full_step(problem, scores, None, ScoreBuffers(problem))
+        if full is None:
+            value, residuals = problem.risk.value_gradient(scores)
+            gradient = problem.pull_back(residuals)
+        else:
+            value, gradient = full.step.value, full.gradient
+        gradient += problem.penalty_gradient(theta)
         return Point(theta, scores, value + problem.penalty(theta), gradient)
 
 
@@ -150,7 +164,8 @@ def find_step(
     Parameters
     ----------
     problem : Problem
-        A smooth problem.
+        A smooth problem. A risk that has a method ``full_step`` is asked for the end of a full
+        step, which most searches accept.
     point : Point
         Where the search starts.
     direction : ndarray of the problem's shape
@@ -168,31 +183,55 @@ def find_step(
     slope = _dot(point.gradient, direction)
     if not slope < 0:
         return None
-    ray = problem.scores(direction, out=buffers.take())
+    full = _full_step(problem, point.scores, direction, buffers)
+    ray = problem.scores(direction, out=buffers.take()) if full is None else full.ray
+    first = _first_trial(point.scores, ray)
+    known = [] if full is None else [full.step]
+    if known and first < 1:
+        _give_back(known.pop(), buffers)
     W, V = problem.weights(point.theta), problem.weights(direction)
     linear, quadratic = 2 * problem.lam * _dot(W, V), problem.lam * _dot(V, V)
     penalty = problem.penalty(point.theta)
 
     def evaluate(t: float) -> Trial[RayStep]:
-        step = step_along(problem.risk, point.scores, ray, t, buffers)
+        # A full step is the first trial.
+        step = known.pop() if known else step_along(problem.risk, point.scores, ray, t, buffers)
         value = step.value + penalty + t * linear + t * t * quadratic
         return Trial(t, value, linear + 2 * t * quadratic + step.derivative, step)
 
     found = search_ray(
         evaluate,
-        lambda trial: buffers.give_back(trial.found.scores, trial.found.residuals),
+        lambda trial: _give_back(trial.found, buffers),
         point.value,
         slope,
         4 * float(np.finfo(problem.dtype).eps),
         flatness,
-        _first_trial(point.scores, ray),
+        first,
     )
     if found is None:
         return None
     theta = point.theta + problem.dtype.type(found.length) * direction
-    gradient = problem.pull_back(found.found.residuals) + problem.penalty_gradient(theta)
+    if full is not None and found.found is full.step:
+        gradient = full.gradient
+    else:
+        gradient = problem.pull_back(found.found.residuals)
+    gradient += problem.penalty_gradient(theta)
     buffers.give_back(ray, found.found.residuals)
     return Point(theta, found.found.scores, found.value, gradient)
+
+
+def _full_step(
+    problem: Problem[SmoothRisk], scores: Array, direction: Array | None, buffers: ScoreBuffers
+) -> FullStep | None:
+    of_risk = getattr(problem.risk, "full_step", None)
+    if of_risk is None:
+        return None
+    found: FullStep | None = of_risk(problem, scores, direction, buffers)
+    return found
+
+
+def _give_back(step: RayStep, buffers: ScoreBuffers) -> None:
+    buffers.give_back(step.scores, step.residuals)
 
 
 class Trial(NamedTuple, Generic[T]):

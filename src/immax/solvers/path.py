@@ -74,7 +74,9 @@ def solve_grid(
                 certify=certify,
                 memory=memory,
             )
-            known = memory.scores if memory.scores is not guess else None
+            # A solver that knows nothing of scores leaves those of the start.
+            unknown = memory.scores is guess and solution.theta is not start
+            known = None if unknown else memory.scores
             before.append(solution.theta, known, memory.multipliers)
             yield problem, solution
         above = before
