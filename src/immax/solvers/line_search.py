@@ -199,25 +199,25 @@ def find_step(
         value = step.value + penalty + t * linear + t * t * quadratic
         return Trial(t, value, linear + 2 * t * quadratic + step.derivative, step)
 
-    found = search_ray(
+    accepted = search_ray(
         evaluate,
-        lambda trial: _give_back(trial.found, buffers),
+        lambda trial: _give_back(trial.end, buffers),
         point.value,
         slope,
         4 * float(np.finfo(problem.dtype).eps),
         flatness,
         first,
     )
-    if found is None:
+    if accepted is None:
         return None
-    theta = point.theta + problem.dtype.type(found.length) * direction
-    if full is not None and found.found is full.step:
+    theta = point.theta + problem.dtype.type(accepted.length) * direction
+    if full is not None and accepted.end is full.step:
         gradient = full.gradient
     else:
-        gradient = problem.pull_back(found.found.residuals)
+        gradient = problem.pull_back(accepted.end.residuals)
     gradient += problem.penalty_gradient(theta)
-    buffers.give_back(ray, found.found.residuals)
-    return Point(theta, found.found.scores, found.value, gradient)
+    buffers.give_back(ray, accepted.end.residuals)
+    return Point(theta, accepted.end.scores, accepted.value, gradient)
 
 
 def _full_step(
@@ -226,8 +226,8 @@ def _full_step(
     of_risk = getattr(problem.risk, "full_step", None)
     if of_risk is None:
         return None
-    found: FullStep | None = of_risk(problem, scores, direction, buffers)
-    return found
+    full: FullStep | None = of_risk(problem, scores, direction, buffers)
+    return full
 
 
 def _give_back(step: RayStep, buffers: ScoreBuffers) -> None:
@@ -240,7 +240,7 @@ class Trial(NamedTuple, Generic[T]):
     length: float
     value: float
     slope: float
-    found: T  # what else was computed there
+    end: T  # what else was computed there
 
 
 def search_ray(

@@ -143,8 +143,8 @@ def step_in_blocks(
         return Trial(t, there.value, float(np.vdot(there.gradient, direction)), there)
 
     noise = 4 * float(np.finfo(direction.dtype).eps)
-    found = search_ray(trial, lambda _: None, point.value, slope, noise)
-    return None if found is None else found.found
+    accepted = search_ray(trial, lambda _: None, point.value, slope, noise)
+    return None if accepted is None else accepted.end
 
 
 class BlockwiseBiases:
