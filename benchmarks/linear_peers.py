@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 Peer = tuple[str, list[float], Callable[[float], Any]]
 OPTIONAL = {"glum": "glum", "snapml": "snapml", "sklearnex": "scikit-learn-intelex"}
+MOST_GLUM_FEATURES = 10_000  # its square matrices of all features have 0.8 GB then
 BIAS_FEATURE = 10.0
 THREADS = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
 TOLERANCES = [10 ** (-k / 2) for k in range(4, 17)]
@@ -115,7 +116,7 @@ def _logistic_peers(X: Any, y: np.ndarray, C: float) -> Iterator[Peer]:
                 TOLERANCES,
                 lambda tol, o=options: IntelRegression(tol=tol, **o),
             )
-    if find_spec("glum") is not None and binary:
+    if find_spec("glum") is not None and binary and X.shape[1] <= MOST_GLUM_FEATURES:
         yield "glum", TOLERANCES, lambda tol: Glum(C, tol)
     if find_spec("snapml") is not None and binary:
         yield "snapml", TOLERANCES, lambda tol: SnapML(C, tol)
