@@ -27,6 +27,24 @@ def test_rounding_errors_are_ties():
     assert compare_to([0.5, 0.2], [0.5 + 1e-12, 0.1])[:3] == (1, 1, 0)
 
 
+def test_means_of_six_digits_tie_on_either_side_of_a_decimal():
+    # The means of 0.3333333 and 0.6666667, and of two halves, once they have six digits.
+    values = [[np.mean([0.333333, 0.666667, 0.500001]), 0.5, 0.4], [0.2, 0.1, 0.3]]
+    np.testing.assert_allclose(average_ranks(values), [1.75, 2.25, 2.0])
+    assert average_ranks([[0.5, 0.50001, 0.4]]).tolist() == [2.0, 1.0, 3.0]
+
+
+def test_small_differences_of_folds_are_differences():
+    """As of costs that are millionths of a unit."""
+    rng = np.random.default_rng(0)
+    differences = rng.normal(3e-7, 1e-7, 10)
+    assert paired_p(differences) == pytest.approx(paired_p(1e6 * differences))
+    left_out = differences + rng.normal(0, 1e-8, (20, 10))
+    small, large = (paired_gain(scale * differences, scale * left_out, 10) for scale in (1.0, 1e6))
+    assert small.error > 0
+    assert small.p == pytest.approx(large.p)
+
+
 def test_friedman_and_wilcoxon_agree_with_scipy():
     rng = np.random.default_rng(0)
     values = rng.normal([0.5, 0, 0, 0], size=(30, 4))

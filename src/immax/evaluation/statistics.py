@@ -28,7 +28,10 @@ __all__ = [
 ]
 
 TIE = 2e-6
-"""Smaller differences count as ties: metrics of result files have six digits."""
+"""Smaller differences over data sets are ties: metrics of result files have six digits."""
+
+ROUNDING = 1e-9
+"""Smaller differences of folds, which are computed on the spot, are rounding errors."""
 
 FOLD_WEIGHT = 0.5
 """How much of the correction of Nadeau and Bengio is added to the variance over test samples.
@@ -231,7 +234,7 @@ def paired_p(differences: ArrayLike, overlap: float = 0.0) -> float:
     0.074
     """
     d = np.asarray(differences, dtype=np.float64)
-    d = np.where(np.abs(d) < TIE, 0, d)
+    d = np.where(np.abs(d) < ROUNDING, 0, d)
     error = _standard_error(d, overlap) if d.size > 1 else 0.0
     if not error:
         return 1.0 if d.size < 2 or not d.any() else 0.0
@@ -302,8 +305,8 @@ def paired_gain(
     between = float(d.var(ddof=1)) if d.size > 1 else 0.0
     of_folds = FOLD_WEIGHT * between / (n_parts - 1)
     variance = of_samples + of_folds
-    if variance <= TIE**2:
-        return PairedGain(mean, 0.0, mean, mean, float(abs(mean) < TIE))
+    if variance <= ROUNDING**2:
+        return PairedGain(mean, 0.0, mean, mean, float(abs(mean) < ROUNDING))
     tails = float(squares.sum() ** 2 / (squares**2).sum()) if of_samples > 0 else 1.0
     freedom_samples = min(n - 1.0, max(3 * tails - 1, 1.0))  # 3: the kurtosis of the normal
     freedom = variance**2 / (of_samples**2 / freedom_samples + of_folds**2 / max(d.size - 1, 1))
