@@ -89,6 +89,23 @@ def _weigh(
     return value, derivative
 
 
+@jit(owns_arrays=False)
+def _evaluate(
+    h: Array,
+    ray: Array,
+    slope: Array,
+    shift: Array,
+    weight: Array,
+    moved: Array,
+    residuals: Array,
+    loss: Array,
+) -> tuple[float, float]:
+    """Write the scores ``h + ray`` and the residuals there; return the loss and its derivative."""
+    _write_margins(h, ray, slope, shift, moved, residuals)
+    _write_losses(residuals, loss)
+    return _weigh(slope, weight, ray, moved, loss, residuals)
+
+
 @jit(error_model="numpy")
 def dense_margin_pass(
     X: Array,
@@ -149,9 +166,9 @@ def dense_margin_pass(
             _dense_scores(X[i:e], w, bias, own_ray)
         else:
             own_ray[:] = 0
-        _write_margins(h[i:e], own_ray, slope[i:e], shift[i:e], moved[i:e], own)
-        _write_losses(own, own_loss)
-        part, change = _weigh(slope[i:e], weight[i:e], own_ray, moved[i:e], own_loss, own)
+        part, change = _evaluate(
+            h[i:e], own_ray, slope[i:e], shift[i:e], weight[i:e], moved[i:e], own, own_loss
+        )
         value += part
         derivative += change
         _add_dense_gradient(X[i:e], own, gradient)
@@ -225,9 +242,9 @@ def sparse_margin_pass(
             _sparse_scores(data, indices, indptr[i : e + 1], w, bias, own_ray)
         else:
             own_ray[:] = 0
-        _write_margins(h[i:e], own_ray, slope[i:e], shift[i:e], moved[i:e], own)
-        _write_losses(own, own_loss)
-        part, change = _weigh(slope[i:e], weight[i:e], own_ray, moved[i:e], own_loss, own)
+        part, change = _evaluate(
+            h[i:e], own_ray, slope[i:e], shift[i:e], weight[i:e], moved[i:e], own, own_loss
+        )
         value += part
         derivative += change
         _add_sparse_gradient(data, indices, indptr[i : e + 1], own, gradient)
