@@ -87,8 +87,7 @@ def test_the_page_of_a_file_is_that_of_its_store(folder, tmp_path):
         out = tmp_path / name / "page.md"
         write_page(read_results(folder / name), out, "a command", None, "immax")
         pages.append({own.name: own.read_bytes() for own in out.parent.iterdir()})
-    assert pages[0]["page.md"] == pages[1]["page.md"]
-    assert pages[0].keys() == pages[1].keys()
+    assert pages[0] == pages[1]
     assert set(pages[0]) == {"page.md", "page-accuracy.svg", "page-log_loss.svg"}
 
 

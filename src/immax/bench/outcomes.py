@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ __all__ = [
 Metrics: TypeAlias = Mapping[str, float]
 Labels: TypeAlias = dict[str, Array]
 
+SETTINGS = ("chosen", "lam", "power")
 STATES = ("waiting", "running", "done", "failed")
 
 
@@ -119,6 +120,15 @@ class CellResult:
             if test.predicted is not None and test.truth is not None:
                 labels |= {name: test.predicted, f"{name} true": test.truth}
         return labels
+
+    def rounded(self) -> CellResult:
+        """Return the result with metrics of six digits, as result files and tables have them.
+
+        Returns
+        -------
+        CellResult
+        """
+        return self.from_json(_rounded(self.to_json()), self.labels())
 
     @classmethod
     def from_json(cls, content: Json, labels: Labels) -> CellResult:
@@ -221,6 +231,18 @@ class PlanResults:
             if record.state == "done" and stage in (None, record.cell.stage)
         ]
 
+    def rounded(self) -> PlanResults:
+        """Return the results with metrics of six digits.
+
+        Result files have no more, so that the tables of a store are those of its file.
+
+        Returns
+        -------
+        PlanResults
+        """
+        records = [replace(record, result=record.result.rounded()) for record in self.records]
+        return replace(self, records=records)
+
     def seconds(self) -> float:
         """Return the total time of all cells.
 
@@ -229,3 +251,12 @@ class PlanResults:
         float
         """
         return float(np.sum([record.seconds or 0.0 for record in self.done()]))
+
+
+def _rounded(content: Any) -> Any:
+    """Return the JSON of a result with its metrics rounded, and its settings as they are."""
+    if isinstance(content, float):
+        return float(f"{content:.6g}")
+    if isinstance(content, dict):
+        return {k: v if k in SETTINGS else _rounded(v) for k, v in content.items()}
+    return [_rounded(value) for value in content] if isinstance(content, list) else content

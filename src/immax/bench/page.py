@@ -41,6 +41,7 @@ def write_page(
     reference : str
         The method that others are compared with.
     """
+    results = results.rounded()
     records = results.done("final")
     out.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"# {results.title}", ""]

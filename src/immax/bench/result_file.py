@@ -37,7 +37,6 @@ MAGIC = b"\xfd7zXZ\x00"
 DIFFERENCE = re.compile("([0-9]*)([a-j]*[A-J])")
 TO_LETTERS = str.maketrans("0123456789", "abcdefghij")
 TO_DIGITS = str.maketrans("abcdefghij", "0123456789")
-SETTINGS = ("chosen", "lam", "power")
 SPEC_PARTS = ("data", "tests", "selection", "training", "grid", "select")
 
 
@@ -54,7 +53,7 @@ def write_result_file(results: PlanResults, path: Path) -> None:
     -----
     Cells that are running are written as waiting.
     """
-    results = with_origin(results)
+    results = with_origin(results).rounded()
     coder = _LabelWriter()
     shared = _Shared()
     lines = [_encoded(record, coder, shared) for record in results.records]
@@ -165,20 +164,11 @@ def _encoded(record: Record, coder: _LabelWriter, shared: _Shared) -> Json:
     if record.state == "failed":
         line["error"] = record.error
     if record.state == "done":
-        line["result"] = _without_repeats(_rounded(record.result.to_json()))
+        line["result"] = _without_repeats(record.result.to_json())
         line["labels"] = coder.encode(record.cell, record.result)
         line |= {"seconds": record.seconds, "memory": record.memory}
         line["environment"] = shared.number(dict(record.environment))
     return line
-
-
-def _rounded(content: Any) -> Any:
-    """Return the JSON of a result with its metrics rounded, and its settings as they are."""
-    if isinstance(content, float):
-        return float(f"{content:.6g}")
-    if isinstance(content, dict):
-        return {k: v if k in SETTINGS else _rounded(v) for k, v in content.items()}
-    return [_rounded(value) for value in content] if isinstance(content, list) else content
 
 
 def _without_repeats(result: Json) -> Json:

@@ -267,4 +267,4 @@ def _tables(results: PlanResults, metric: str, reference: str) -> list[Table]:
 
     if metric not in METRICS:
         raise PlanError(f"unknown metric {metric!r}{nearest(metric, METRICS)}")
-    return result_tables(Results(results.done("final")), metric, reference)
+    return result_tables(Results(results.rounded().done("final")), metric, reference)

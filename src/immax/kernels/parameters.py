@@ -49,7 +49,7 @@ def check_parameters(
     else:
         check_positive("gamma", gamma)
     numbers = (int, float, np.number)
-    if not isinstance(degree, numbers) or degree not in range(2**31):
+    if not isinstance(degree, numbers) or not 0 <= degree < 2**31 or degree != int(degree):
         raise ValueError(f"degree must be a whole number that is not negative; got {degree!r}")
     if not isinstance(coef0, numbers) or not np.isfinite(coef0):
         raise ValueError(f"coef0 must be a finite number; got {coef0!r}")
