@@ -32,6 +32,21 @@ def test_a_small_cache_gives_the_same_machine():
     assert tight.objective == pytest.approx(roomy.objective, rel=2e-5)
 
 
+def test_a_warm_start_leads_to_the_same_machine():
+    X, y = sample(400)
+    data, rho = Points(X, "rbf", **OPTIONS), np.array([0.4, 0.3, 0.2, 0.1])
+    options = MachineOptions(tol=1e-5)
+    first = joint_machine(data, y, np.full(400, 0.5), rho, options)
+    for limits, other in ((0.4, rho), (0.6, rho), (0.01, rho[::-1])):
+        cold = joint_machine(data, y, np.full(400, limits), other, options)
+        warm = joint_machine(data, y, np.full(400, limits), other, options, first)
+        assert warm.converged
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-5)
+    again = joint_machine(data, y, np.full(400, 0.5), rho, options, first)
+    assert again.n_iter < first.n_iter
+    assert again.objective == pytest.approx(first.objective, rel=1e-5)
+
+
 def test_balanced_coefficients_satisfy_everything():
     _, y, caps, _, a = state()
     assert np.abs(a.sum(axis=0)).max() > 0.1

@@ -59,6 +59,7 @@ def joint_machine(
     limits: Array,
     rho: Vector,
     options: MachineOptions = DEFAULTS,
+    start: Machine | None = None,
 ) -> Machine:
     """Solve the machine of all classes to a duality gap of ``tol`` times the objective.
 
@@ -74,6 +75,9 @@ def joint_machine(
         The margins.
     options : MachineOptions
         Tolerance, most working sets, and cache.
+    start : Machine, optional
+        A warm start: another machine of the same samples and classes. Coefficients beyond the
+        limits are reduced.
 
     Returns
     -------
@@ -81,16 +85,36 @@ def joint_machine(
     """
     with one_thread_each():
         rows = data.rows(options.cache_size)
-        return _solve(data, rows, y, limits, rho, options.tol, options.max_iter)
+        state = _start(data, y, limits / rho[y], rho.size, start)
+        return _solve(data, rows, y, limits, rho, options.tol, options.max_iter, state)
+
+
+def _start(data: Data, y: Array, caps: Array, n_classes: int, start: Machine | None) -> _State:
+    """Return the coefficients of a machine within the caps, or zeros."""
+    stiffness = STIFFNESS * max(float(np.mean(np.abs(data.diagonal()))), 1e-12)
+    if start is None:
+        a, biases = np.zeros((y.size, n_classes)), np.zeros(n_classes)
+        return _State(a, a.T.copy(), biases, biases.copy(), stiffness)
+    a = start.coefficients.T
+    own = a[np.arange(y.size), y]
+    a = a * np.divide(caps, own, out=np.ones(y.size), where=own > caps)[:, None]
+    sums = a.sum(axis=0)
+    biases = start.biases - stiffness * sums
+    return _State(a, np.ascontiguousarray(data.combine(a.T)), biases, sums, stiffness)
 
 
 def _solve(
-    data: Data, rows: Rows, y: Array, limits: Array, rho: Array, tol: float, max_iter: int
+    data: Data,
+    rows: Rows,
+    y: Array,
+    limits: Array,
+    rho: Array,
+    tol: float,
+    max_iter: int,
+    state: _State,
 ) -> Machine:
-    m, c = y.size, rho.size
+    m = y.size
     caps = limits / rho[y]
-    stiffness = STIFFNESS * max(float(np.mean(np.abs(data.diagonal()))), 1e-12)
-    state = _State(np.zeros((m, c)), np.zeros((c, m)), np.zeros(c), np.zeros(c), stiffness)
     problem = (y, caps, rho)
     size = min(LARGEST_SET, m, rows.capacity)
     inner = loops()

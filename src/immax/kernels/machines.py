@@ -18,7 +18,13 @@ __all__ = ["solve_machines", "votes"]
 
 
 def solve_machines(
-    data: Data, y: Array, limits: Array, rho: Vector, multiclass: str, options: MachineOptions
+    data: Data,
+    y: Array,
+    limits: Array,
+    rho: Vector,
+    multiclass: str,
+    options: MachineOptions,
+    start: list[Machine] | None = None,
 ) -> list[Machine]:
     """Solve the one machine, or the machine of each pair of classes.
 
@@ -36,6 +42,8 @@ def solve_machines(
         With three classes or more: the machine of all classes, or of each pair.
     options : MachineOptions
         Options of the solvers.
+    start : list of Machine, optional
+        A warm start for the machine of all classes; libsvm takes none.
 
     Returns
     -------
@@ -45,7 +53,7 @@ def solve_machines(
     if rho.size == 2:
         return [binary_machine(data, y, limits, rho, options)]
     if multiclass == "max":
-        return [joint_machine(data, y, limits, rho, options)]
+        return [joint_machine(data, y, limits, rho, options, start[0] if start else None)]
     pairs = combinations(range(rho.size), 2)
     return [_between(data, y, limits, rho, pair, options) for pair in pairs]
 

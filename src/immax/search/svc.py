@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -88,14 +88,16 @@ class MachineCells:
             rho, classes = family.margins(point, counts), family_weights(family, point, counts)
             limits = weighted_shares(own, y, classes)
             terms.append(PointTerms(rho[None], classes[None]))
+            machines: list[Machine] = []
             for j, C in enumerate(penalties):
-                start = time.perf_counter()
+                begin = time.perf_counter()
                 with watch(i, j):
+                    start = _scaled(machines, C / penalties[max(j - 1, 0)])
                     machines = solve_machines(
-                        part, y, C * limits, rho, self.multiclass, self.options
+                        part, y, C * limits, rho, self.multiclass, self.options, start
                     )
                     values[i, j] = self._scores(machines, test, train, rho.size)
-                times[i, j] = time.perf_counter() - start
+                times[i, j] = time.perf_counter() - begin
         index = np.zeros(len(test), dtype=np.intp)
         return HeldOutCells(values, terms, test, index, [np.arange(len(test))], times)
 
@@ -106,6 +108,11 @@ class MachineCells:
         scores = self.data.scores(test, train, coefficients) + biases
         ovo = n_classes > 2 and self.multiclass == "ovo"
         return votes(scores, n_classes) if ovo else np.asarray(scores)
+
+
+def _scaled(machines: list[Machine], factor: float) -> list[Machine]:
+    """Return the warm start for limits that are so many times as large."""
+    return [replace(machine, coefficients=factor * machine.coefficients) for machine in machines]
 
 
 class IMMAXSVCCV(MarginSearch):
