@@ -7,6 +7,8 @@ from scipy import sparse
 
 from immax import IMMAXClassifier
 from immax.solvers import DualAscent, Problem, UnsupportedProblemError, solve
+from immax.solvers.memory import Memory
+from immax.solvers.multipliers import MultiplierMethod
 
 
 @pytest.mark.parametrize("lam", [1e-3, 1e-1, 10.0])
@@ -47,6 +49,23 @@ def test_skipped_coordinates_come_back():
     solution = DualAscent(tol=1e-6, max_iter=20_000).solve(problem, wrong)
     assert solution.converged
     assert solution.objective == pytest.approx(best, rel=2e-6)
+
+
+@pytest.mark.parametrize("method", [DualAscent, MultiplierMethod])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_multipliers_of_a_similar_problem_are_a_warm_start(intercept, method):
+    memory = Memory()
+    strong = make_hinge(lam=0.02, intercept=intercept)
+    start = method(tol=1e-6, max_iter=20_000).solve(strong, strong.zeros(), memory).theta
+    weak = make_hinge(lam=0.01, intercept=intercept)
+    cold = DualAscent(tol=1e-6, max_iter=20_000).solve(weak, start)
+    warm = DualAscent(tol=1e-6, max_iter=20_000).solve(weak, start, memory)
+    assert warm.converged
+    assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
+    assert warm.n_iter < cold.n_iter
+    after = MultiplierMethod(tol=1e-6).solve(weak, warm.theta, memory)
+    assert after.converged
+    assert after.objective == pytest.approx(cold.objective, rel=2e-6)
 
 
 def test_the_same_seed_gives_the_same_bits():

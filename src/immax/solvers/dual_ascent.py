@@ -25,7 +25,8 @@ from immax.compiled import has_numba
 from immax.losses.margin_risks import MarginRisk
 from immax.losses.risks import Risk
 from immax.solvers.base import Solver
-from immax.solvers.memory import Memory
+from immax.solvers.memory import Memory, Multipliers
+from immax.solvers.multipliers import FIRST_STIFFNESS
 from immax.solvers.problem import Problem, Solution, is_smooth
 
 __all__ = ["DualAscent"]
@@ -81,14 +82,15 @@ class DualAscent(Solver[MarginRisk]):
         self,
         problem: Problem[MarginRisk],
         start: Array | None,
-        memory: Memory | None,  # noqa: ARG002 - no curvature is estimated
+        memory: Memory | None,
     ) -> Solution:
         problem = replace(problem, X=np.ascontiguousarray(problem.X))  # a pass reads rows
         rng = np.random.default_rng(self.random_state)
         dual = _Dual(problem)
         everything = active = np.flatnonzero(dual.upper)
         tol = max(self.tol, float(np.finfo(problem.dtype).eps) ** 0.5)
-        a = dual.start(start)
+        known = None if memory is None else memory.multipliers
+        a = dual.start(start) if known is None else dual.resume(known)
         here = best = dual.evaluate(a)
         bound, w, bias = here.bound, here.w.copy(), here.bias
         passes, next_evaluation, spent = 0, 1, 0.0
@@ -108,6 +110,8 @@ class DualAscent(Solver[MarginRisk]):
             slack = SKIPPED * violation
             settled = ((a <= 0) & (slope < -slack)) | ((a >= dual.upper) & (slope > slack))
             active = everything[~settled[everything]]
+        if memory is not None:
+            memory.multipliers = dual.multipliers(a)
         theta = dual.theta(best.w, best.bias)
         value = problem.objective(theta)  # of the parameters as they are stored
         gap = value - bound
@@ -149,6 +153,15 @@ class _Dual:
             return np.zeros_like(self.upper)
         margins = self.slope * self.problem.scores(theta)[:, 0]
         return self.balance(np.where(margins < self.required, self.upper, 0.0))
+
+    def resume(self, known: Multipliers) -> Array:
+        """Return the coordinates that multipliers of the same samples stand for."""
+        return self.balance(np.clip(-known.values, 0.0, 1.0) * self.upper)
+
+    def multipliers(self, a: Array) -> Multipliers:
+        """Return the slopes of the hinge that coordinates stand for, in [-1, 0]."""
+        slopes = np.divide(-a, self.upper, out=np.zeros_like(a), where=self.upper > 0)
+        return Multipliers(slopes, FIRST_STIFFNESS)
 
     def balance(self, a: Array) -> Array:
         """Scale the heavier class down until ``sum_i a_i s_i = 0``, as a free bias requires."""
