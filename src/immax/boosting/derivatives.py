@@ -14,7 +14,6 @@ from immax.boosting.pairs import (
     HESSIAN_FLOOR,
     class_columns,
     gradient_hessian,
-    is_plain,
     two_class_columns,
 )
 from immax.compiled import has_numba
@@ -62,8 +61,9 @@ class SampleDerivatives:
 
     def __init__(self, spec: LossSpec) -> None:
         self._spec = spec
-        self._size, self._no_hessian = spec.n_classes, np.empty((0, 0))
-        self._table = (class_columns(spec), is_plain(spec), float(spec.focus))
+        self._size = spec.n_classes
+        focus = np.full((1, spec.n_classes), float(spec.focus))
+        self._table = np.concatenate([class_columns(spec), focus])
         self._fill: Callable[..., None] | None = None  # looked up once: called for every sample
         if has_numba():
             from immax.compiled.catboost import fill_sample
@@ -88,9 +88,10 @@ class SampleDerivatives:
         """
         if self._fill is None:
             return (-weight * self._kernel(target).gradient(scores[None])[0]).tolist()
-        out = np.empty(self._size)
-        self._fill(scores, target, weight, *self._table, out, self._no_hessian)
-        return out.tolist()
+        out = np.empty((1, self._size))
+        self._fill(scores, target, weight, self._table, out)
+        gradient: list[float] = out.tolist()[0]
+        return gradient
 
     def gradient_hessian(
         self, scores: Array, target: int, weight: float
@@ -116,9 +117,10 @@ class SampleDerivatives:
             total = self._kernel(target).curvature(scores[None]).total()
             hessian = np.triu(-weight * total).tolist()
             return self.gradient(scores, target, weight), hessian
-        out, triangle = np.empty(self._size), np.zeros((self._size, self._size))
-        self._fill(scores, target, weight, *self._table, out, triangle)
-        return out.tolist(), triangle.tolist()
+        out = np.zeros((1 + self._size, self._size))
+        self._fill(scores, target, weight, self._table, out)
+        gradient, *hessian = out.tolist()
+        return gradient, hessian
 
     def _kernel(self, target: int) -> SoftmaxKernel:
         return SoftmaxKernel(self._spec, np.array([target]))

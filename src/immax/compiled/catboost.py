@@ -52,17 +52,10 @@ def fill_derivatives(
 
 
 @jit(nogil=False, error_model="numpy")
-def fill_sample(
-    h: Array,
-    t: int,
-    weight: float,
-    table: Array,
-    plain: bool,
-    focus: float,
-    gradient: Array,
-    hessian: Array,
-) -> None:
+def fill_sample(h: Array, t: int, weight: float, table: Array, out: Array) -> None:
     """Fill the gradient and the Hessian of minus the loss of one sample.
+
+    It has few arguments, as each takes time in every call.
 
     Parameters
     ----------
@@ -72,22 +65,18 @@ def fill_sample(
         The class index.
     weight : float
         The sample's weight.
-    table : ndarray of shape (5, c)
-        Inverse temperature, scale, offset, target offset and weight of each class.
-    plain : bool
-        Whether the scales are one and the offsets zero.
-    focus : float
-        The focal exponent.
-    gradient : ndarray of shape (c,)
-        Receives the gradient.
-    hessian : ndarray of shape (c, c) or (0, 0)
-        Receives the upper triangle of the Hessian, unless it is empty.
+    table : ndarray of shape (6, c)
+        Inverse temperature, scale, offset, target offset and weight of each class, and the focal
+        exponent in every column.
+    out : ndarray of shape (1, c) or (1 + c, c)
+        Receives the gradient and, if it has rows for it, the upper triangle of the Hessian.
     """
-    slope, scale, offset, target_offset, class_weight = table
+    slope, scale, offset, target_offset, class_weight, exponents = table
+    focus = exponents[0]
     c = h.size
     z = np.empty(buffer_size(c))
     target, top, _ = adjust_row(
-        h[None, :], 0, t, slope, scale, offset, target_offset, plain, NOTHING, NOTHING, z
+        h[None, :], 0, t, slope, scale, offset, target_offset, False, NOTHING, NOTHING, z
     )
     total, excess, rest = softmax_of_others(z, t, target, top, False)
     first, second = 1.0, 0.0
@@ -95,15 +84,16 @@ def fill_sample(
         nll = negative_log(target, top, excess)
         first, second = focal_slope(nll, rest, focus), focal_curvature(nll, rest, focus)
     own = weight * class_weight[t] * slope[t]
+    gradient = out[0]
     for j in range(c):
         z[j] /= total
         gradient[j] = z[j]
     gradient[t], z[t] = -rest, 1 - rest  # the slope of nll in z_t, and the target's probability
-    for a in range(hessian.shape[0]):
+    for a in range(out.shape[0] - 1):
         step = own * slope[t] * scale[a]
         bend, outer = first * z[a], second * gradient[a]
         for b in range(a, c):
-            hessian[a, b] = step * scale[b] * (bend * z[b] - outer * gradient[b])
-        hessian[a, a] -= step * scale[a] * bend
+            out[a + 1, b] = step * scale[b] * (bend * z[b] - outer * gradient[b])
+        out[a + 1, a] -= step * scale[a] * bend
     for j in range(c):
         gradient[j] *= -own * scale[j] * first
