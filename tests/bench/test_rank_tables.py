@@ -1,5 +1,7 @@
 """Ranks over data sets, and tests against a reference."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bench_cases import record
@@ -110,6 +112,26 @@ def test_data_sets_that_few_methods_have_finished_are_left_out(values):
     assert found.n_sets == SETS
     assert len(found.methods) == 4
     assert found.left_out == f"Left out: data sets that few methods have finished (set {SETS})."
+
+
+def test_of_two_methods_both_must_have_finished_a_data_set(values):
+    found = ranked(results(ce=values["ce"], immax=values["immax"][:-1]))
+    assert sorted(found.methods) == ["ce", "immax"]
+    assert found.n_sets == SETS - 1
+    assert f"(set {SETS - 1})" in found.left_out
+
+
+def test_all_models_have_the_same_folds(values):
+    """A fold that no method of a model has finished is missing all the same."""
+    whole = results(**values).records
+    others = [replace(one, cell=replace(one.cell, model="trees")) for one in whole]
+    lacking = {(f"set {SETS - 1}", 1)}
+    begun = [
+        one for one in others if (one.cell.variant.set_name, one.cell.variant.fold) not in lacking
+    ]
+    found = rank_table(Results([*whole, *begun]), "trees", "imbalanced", "accuracy", "ce")
+    assert found.n_sets == SETS - 1
+    assert len(found.methods) == 4
 
 
 def test_without_the_reference_nothing_is_compared(values):

@@ -60,14 +60,14 @@ def rank_table(results: Results, model: str, test: str, metric: str, reference: 
     Returns
     -------
     RankTable
-        Data sets that fewer than half of the methods have finished are left out, then methods that
-        have not finished all others.
+        Data sets that no more than half of the methods have finished are left out, then methods
+        that have not finished all others.
     """
     sign = METRICS[metric].sign
     values = results.matrix(model, test, metric, results.methods)
     finished = ~np.isnan(values)
     started = finished.any(axis=0)
-    sets = finished.sum(axis=1) >= max(started.sum() / 2, 1)
+    sets = finished.sum(axis=1) > started.sum() / 2
     complete = started & finished[sets].all(axis=0)
     methods = [method for method, keep in zip(results.methods, complete, strict=True) if keep]
     values = values[np.ix_(sets, complete)]

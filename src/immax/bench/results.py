@@ -82,14 +82,16 @@ class Results:
         Returns
         -------
         ndarray of shape (n_columns, n_methods)
-            A run (or outer fold) of a data set counts as soon as any method has finished it.
+            A run (or outer fold) of a data set counts as soon as any method of any model has
+            finished it.
         """
         means = np.full((len(self.columns), len(methods)), np.nan)
         for i, column in enumerate(self.columns):
             runs = {
                 _repetition(record)
+                for own in self.models
                 for method in self.methods
-                for record in self.of(column, model, method)
+                for record in self.of(column, own, method)
             }
             for j, method in enumerate(methods):
                 values = self.values(column, model, method, test, metric)
