@@ -18,7 +18,7 @@ __all__ = ["solve_grid"]
 
 R = TypeVar("R", bound=Risk)
 
-MAX_SCORES = 4_000_000  # of a solution that are kept for the next row
+MAX_SCORES = 4_000_000  # of a solution that are kept for the next row, and multipliers
 
 
 def solve_grid(
@@ -93,7 +93,8 @@ class _Row:
 
     def append(self, theta: Array, scores: Array | None, multipliers: Multipliers | None) -> None:
         """Add the solution of the next problem."""
-        self._multipliers.append(multipliers)
+        small = multipliers is not None and multipliers.values.size <= MAX_SCORES
+        self._multipliers.append(multipliers if small else None)
         point = _Point(theta, scores if scores is None or scores.size <= MAX_SCORES else None)
         if self._points:
             step = point - self._points[-1]
