@@ -214,6 +214,7 @@ def test_a_fit_that_fails_leaves_the_earlier_one(model, failure, monkeypatch):
         model.predict(turned)
 
 
+@needs_callbacks
 def test_copies_keep_the_callbacks():
     from sklearn.callback import ScoringMonitor
 

@@ -166,7 +166,8 @@ def canonical_rows(X: Features) -> Features:
     if not X.has_canonical_format:
         rows = X.copy()
         rows.sum_duplicates()
-    narrow = sparse.get_index_dtype(maxval=max(*rows.shape, rows.nnz))
+    largest = max(*rows.shape, rows.nnz)
+    narrow = np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
     if rows.indices.dtype == rows.indptr.dtype == narrow:
         return rows
     parts = rows.data, rows.indices.astype(narrow), rows.indptr.astype(narrow)

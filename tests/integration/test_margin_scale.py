@@ -112,7 +112,10 @@ def test_boosting_with_equal_margins_is_the_library_s_own(name, c):
     X, y = sample(c)
     plain = {"XGB": "xgboost.XGBClassifier", "LGBM": "lightgbm.LGBMClassifier"}[name]
     module, kind = plain.split(".")
-    peer = getattr(pytest.importorskip(module), kind)
+    library = pytest.importorskip(module)
+    if name == "XGB" and c > 2 and library.__version__ < "3.2":
+        pytest.skip("before 3.2 XGBoost's softmax began with equal scores")
+    peer = getattr(library, kind)
     own = {key: value for key, value in model.get_params().items() if key in ("n_jobs", "verbose")}
     depth = {"max_depth": 3} if name == "XGB" else {}
     peer = peer(n_estimators=5, **own, **depth).fit(X, y)

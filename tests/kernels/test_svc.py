@@ -7,6 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -19,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from immax import IMMAXSVC, IMMAXSVCCV, IMMAXClassifier
 from immax.theory import certificate
@@ -55,6 +57,10 @@ BEYOND = {
         "check_classifiers_train": "labels are by scores, not by probabilities",
     },
 }
+
+
+if parse_version(sklearn.__version__) < parse_version("1.7"):
+    BEYOND["precomputed"]["check_dtype_object"] = SINGLES
 
 
 def beyond(estimator):
@@ -274,8 +280,11 @@ def test_margins_recover_a_class_that_the_svm_gives_up():
 def test_sparse_data_give_the_same(kernel, multiclass):
     X, y = blobs(3, 300)
     X[np.abs(X) < 0.5] = 0
-    dense = IMMAXSVC(kernel, multiclass=multiclass, C=0.1, tol=1e-8).fit(X, y)
-    thin = clone(dense).fit(sparse.csr_matrix(X), y)
+    with warnings.catch_warnings():
+        if kernel == "sigmoid":  # not positive definite: there may be a gap at a stationary point
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        dense = IMMAXSVC(kernel, multiclass=multiclass, C=0.1, tol=1e-8).fit(X, y)
+        thin = clone(dense).fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(thin.decision_function(X), dense.decision_function(X), atol=1e-4)
     np.testing.assert_allclose(
         dense.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-9

@@ -66,7 +66,8 @@ def test_copies_in_fortran_order_are_extended():
 def test_sparse_columns_are_in_the_csc_format(smallest, dtype, monkeypatch):
     monkeypatch.setattr(feature_columns, "COMPILED_ENTRIES", smallest)
     monkeypatch.setattr(feature_columns, "ROUNDED_ENTRIES", 10)
-    X = sparse.csr_matrix(sparse.random_array((501, 40), density=0.1, format="csr", rng=0))
+    rng = np.random.default_rng(0)
+    X = sparse.csr_matrix(rng.random((501, 40)) * (rng.random((501, 40)) < 0.1))
     for numbers in (np.array([0, 7, 8, 39]), np.setdiff1d(np.arange(40), 5), np.arange(40)):
         taken = take_columns(X.astype(dtype), numbers, "K").X
         assert taken.format == "csc"

@@ -6,6 +6,7 @@ sets*, JMLR 7 (2006).
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -151,7 +152,10 @@ def compare_to(values: ArrayLike, other: ArrayLike) -> PairedComparison:
 def _wilcoxon_p(difference: Array) -> float:
     if not difference.any():
         return 1.0
-    return float(stats.wilcoxon(difference, zero_method="zsplit", method="approx").pvalue)
+    with warnings.catch_warnings():
+        # Earlier versions of SciPy warn of small samples.
+        warnings.filterwarnings("ignore", "Sample size too small", UserWarning)
+        return float(stats.wilcoxon(difference, zero_method="zsplit", method="approx").pvalue)
 
 
 def holm(p_values: ArrayLike) -> Vector:

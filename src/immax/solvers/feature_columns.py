@@ -204,8 +204,9 @@ class FeatureColumns:
         sums_left, sums_right : ndarrays of shape (n_left,) and (n_right,)
         """
         if self.is_sparse:
-            scaled = sparse.diags_array(weight.astype(np.float64)) @ self.X[:, right]
-            gram = np.asarray((self.X[:, left].T @ scaled).toarray(), dtype=np.float64)
+            X = _widened(self.X)
+            scaled = sparse.diags_array(weight.astype(np.float64)) @ X[:, right]
+            gram = np.asarray((X[:, left].T @ scaled).toarray(), dtype=np.float64)
             sums = self.pull_back(weight[:, None])[0].astype(np.float64)
             return gram, sums[left], sums[right]
         gram = np.zeros((left.size, right.size))
@@ -334,3 +335,10 @@ def _compressed(
     matrix = kind(shape, dtype=data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     return matrix
+
+
+def _widened(X: Features) -> Features:
+    """Return a sparse matrix with the indices of 32 bits that SciPy needs to take columns."""
+    if X.indices.dtype.itemsize >= 4:
+        return X
+    return sparse.csc_array((X.data, X.indices.astype(np.int32), X.indptr), shape=X.shape)
