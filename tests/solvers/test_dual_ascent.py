@@ -62,7 +62,7 @@ def test_multipliers_of_a_similar_problem_are_a_warm_start(intercept, method):
     warm = DualAscent(tol=1e-6, max_iter=20_000).solve(weak, start, memory)
     assert warm.converged
     assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
-    if method is DualAscent:  # the other one ends at multipliers of lower precision
+    if method is DualAscent:  # those of the other method need not save passes
         assert warm.n_iter < cold.n_iter
     after = MultiplierMethod(tol=1e-6).solve(weak, warm.theta, memory)
     assert after.converged

@@ -86,7 +86,7 @@ def joint_machine(
     with one_thread_each():
         rows = data.rows(options.cache_size)
         state = _start(data, y, limits / rho[y], rho.size, start)
-        return _solve(data, rows, y, limits, rho, options.tol, options.max_iter, state)
+        return _solve(data, rows, y, limits, rho, options, state)
 
 
 def _start(data: Data, y: Array, caps: Array, n_classes: int, start: Machine | None) -> _State:
@@ -109,11 +109,10 @@ def _solve(
     y: Array,
     limits: Array,
     rho: Array,
-    tol: float,
-    max_iter: int,
+    options: MachineOptions,
     state: _State,
 ) -> Machine:
-    m = y.size
+    m, tol, max_iter = y.size, options.tol, options.max_iter
     caps = limits / rho[y]
     problem = (y, caps, rho)
     size = min(LARGEST_SET, m, rows.capacity)

@@ -36,7 +36,7 @@ from immax.validation import canonical_rows
 __all__ = ["IMMAXSVCCV"]
 
 CS = np.logspace(-2, 3, 6)
-LOOSER = 10.0  # is the tolerance of the joint machines of folds, whose scores it hardly changes
+FOLD_TOL = 10.0  # in units of tol, of the joint machines of folds: their scores hardly change
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class MachineCells:
         counts = self.samples.class_counts(weight)
         options, shape = self.options, (len(points), len(penalties))
         if counts.size > 2 and self.multiclass == "max":
-            options = replace(options, tol=LOOSER * options.tol)
+            options = replace(options, tol=FOLD_TOL * options.tol)
         values = np.empty((*shape, len(test), 1 if counts.size == 2 else counts.size))
         times = np.zeros((*shape, 1))
         terms = []
